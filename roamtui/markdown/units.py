@@ -123,6 +123,11 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """All of its text."""
         return self.cells[0] if len(self.cells) == 1 else VisibleText(tuple(_join_cells(self.cells)))
 
+    @property
+    def words(self) -> str:
+        """All of its text but pictures, with tildes around struck-out words."""
+        return "".join(piece.marked for piece in self.whole.pieces if not piece.is_image)
+
     @cached_property
     def as_row(self) -> VisibleText:
         """A row with its column heads: ``Fees | 2022 — | 2021 5``. Empty cells are left out."""
@@ -399,9 +404,4 @@ def read_visible_line(text: str) -> str:
     if piece.startswith("|"):
         piece = CELL_BORDER.sub(" ", piece).strip()
     units = list_units(piece, read_markdown(piece))
-    words = [
-        [part.marked for part in unit.whole.pieces if not part.is_image]
-        for unit in units
-        if unit.kind is not UnitKind.LABEL
-    ]
-    return sanitise_line(" ".join(map("".join, words)))
+    return sanitise_line(" ".join(unit.words for unit in units if unit.kind is not UnitKind.LABEL))

@@ -1,15 +1,14 @@
 """Format the parts of a line in an outline: title, size and opening words of a node, all escaped."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
 
 from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.markdown.inline import strip_tags
+from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.ids import disguise_marks
 from roamtui.plain import sanitise_line, shorten, strip_anchor
 from roamtui.text import (
@@ -31,16 +30,8 @@ UNTITLED = "(untitled)"
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
+_OPENING_KINDS = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.CODE)
 _TOOL_CALL = re.compile(r"expand_sections\s*\(")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?>(?:\([^()\n]*+\)[^()\n]*+)*)\)")
-_SKIPPED_LINE = re.compile(
-    r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
-    r"|import |export |\{%)"
-)
-_FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
-_LINE_MARKS = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
-_EMPHASIS = re.compile(r"\*\*|__|`")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
@@ -187,38 +178,19 @@ def strip_heading(own_text: str) -> str:
 
 
 def extract_opening_words(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
-    """Return a node's summary, or the first words of its own text, without markup, badges and tables.
+    """Return a node's summary, or the first words of its own text, without pictures and tables.
 
     It may be empty. For a file, the section of its title is used.
     """
     if summary := library.summary(section_id):
         return shorten(escape(summary), length_max)
-    words: list[str] = []
-    for line in _list_opening_lines(library, section_id):
-        if line:
-            words.append(line)
-        if (words and not line) or sum(map(len, words)) >= length_max:
-            break
-    return shorten(escape(" ".join(words)), length_max)
-
-
-def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the first lines of a node's own text, and an empty line at the end of each paragraph.
-
-    Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules.
-    """
     node = library.node(section_id)
     if node.file is not None and node.file.sole_row is not None:
         node = library.node(node.file.ids[node.file.sole_row])
     span = node.own_span
     text = library.clean_text(replace(span, end=min(span.end, span.start + _OPENING_SCANNED_LENGTH)))
-    body = strip_heading(text) if node.kind is NodeKind.SECTION else normalise_line_ends(text)
-    in_front_matter = node.kind is NodeKind.PREAMBLE and body.startswith("---")
-    for line in islice(_COMMENT.sub("", body).split("\n"), 80):
-        if not line.strip():
-            yield ""
-        elif not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
-            yield _EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", strip_tags(line)))).strip()
+    lines = (unit.words for unit in read_units(text).units if unit.kind in _OPENING_KINDS)
+    return shorten(escape(next(filter(str.strip, lines), "")), length_max)
 
 
 def format_short_path(library: Library, section_id: str) -> str:

@@ -1,7 +1,7 @@
 """Find what a document says around a quote, as a person sees it: the sentence, and the words that govern it.
 
-A row of a table comes with its column heads, an item of a list with the line that leads the list in, and the
-answer of an FAQ with its question. A sentence may continue on the next page.
+A row of a table comes with its column heads, and an item of a list with the line that leads the list in. A
+sentence may continue on the next page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise, takewhile
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -116,8 +116,7 @@ class _Finder:
         sentence = [*map(self._make_segment, places)]
         sentence[0] = sentence[0]._replace(start=start)
         sentence[-1] = sentence[-1]._replace(end=end)
-        questions = self._list_questions(leads[0] if leads else first, start)
-        return [*questions, *map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
+        return [*map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
 
     def _list_touched(self) -> list[_UnitPosition]:
         touched: list[_UnitPosition] = []
@@ -257,32 +256,10 @@ class _Finder:
             above = self._step(above, -1)
         return None
 
-    def _list_questions(self, place: _UnitPosition, start: int) -> list[_Segment]:
-        """List the question of an FAQ: in bold at the start of a paragraph, or the line or heading above."""
-        units = self._read(place.section)
-        unit = units[place.number]
-        if unit.kind in (UnitKind.HEADING, UnitKind.CODE):
-            return []
-        own = sum(len(piece.text) for piece in takewhile(_is_bold, unit.whole.pieces))
-        if 0 < own <= start:
-            return _ask(unit, own)
-        for above in reversed(units[max(0, place.number - _STEPS_MAX) : place.number]):
-            if above.kind is UnitKind.HEADING or all(map(_is_bold, above.whole.pieces)):
-                return _ask(above, len(above.whole.text))
-        return []
-
     def _make_lead(self, place: _UnitPosition) -> _Segment:
         """Make the segment of the last sentence of a line that leads in."""
         text = self._show(place)
         return _Segment(text, self._find_start(place, len(text.text)), len(text.text))
-
-
-def _is_bold(piece: Piece) -> bool:
-    return Emphasis.STRONG in piece.emphasis or not piece.text.strip()
-
-
-def _ask(unit: Unit, end: int) -> list[_Segment]:
-    return [_Segment(unit.whole, 0, end)] if unit.whole.text[:end].rstrip().endswith("?") else []
 
 
 def _is_between_pages(unit: Unit) -> bool:
