@@ -6,7 +6,6 @@ head changes what a figure says, so in case of doubt a row gets no heads.
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -17,7 +16,6 @@ from roamtui.text import DASHES, Bounds
 _DASHES = frozenset(DASHES)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _AMOUNT = re.compile(r"[$€£¥]\s?[(-]?\d")
-_FIGURES = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
 _UNIT = re.compile(r"\(|\Z")
 """A row of heads has no label, or one such as "(in millions)"."""
@@ -95,11 +93,6 @@ class TableHeads:
         is_known = all(head or not _has_content(cell) for head, cell in pairs)
         return heads if is_known and not any(map(_is_figure, heads[1:])) else None
 
-    def find_period(self, index: int) -> str:
-        """Return the title above a row if such titles divide the table into periods, else an empty text."""
-        number = bisect_left(self._period_rows, index) - 1
-        return self._rows[self._period_rows[number]][0] if number >= 0 else ""
-
     @cached_property
     def _rows(self) -> list[list[str]]:
         return [
@@ -127,17 +120,6 @@ class TableHeads:
     def _year_rows(self) -> list[int]:
         below = range(self.top_count, len(self._rows))
         return [index for index in below if _has_only_years(self._rows[index])]
-
-    @cached_property
-    def _period_rows(self) -> list[int]:
-        """Indices of the titles, such as "Year ended December 31, 2022", that differ only in figures."""
-        titles = {
-            index: _FIGURES.sub("", cells[0])
-            for index, cells in enumerate(self._rows)
-            if _YEAR.search(cells[0]) and not any(cells[1:])
-        }
-        counts = Counter(titles.values())
-        return [index for index, title in titles.items() if counts[title] > 1]
 
 
 def _join(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

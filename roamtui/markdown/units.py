@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from roamtui.markdown.blocks import (
     LINE_BREAK,
@@ -40,9 +39,6 @@ from roamtui.text import DASHES, Bounds, find_body_start
 
 _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
 """A tag whose end is not part of the piece."""
-_BAR = re.compile(r"\s*[|│]\s*")
-_MAY_HAVE_CELLS = re.compile(r"[|│]|<t[dh]")
-_ROWS_MIN = 2
 _NO_HEADS = " [no column heads found]"
 _ITEM_NUMBER = re.compile(r"(\d+)[.)](?!\S)")
 _ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
@@ -131,9 +127,7 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def as_row(self) -> VisibleText:
         """A row with its column heads: ``Fees | 2022 — | 2021 5``. Empty cells are left out."""
-        heads = self._column_heads
-        period = self.heads.find_period(self.row) if self.heads is not None and heads else ""
-        return VisibleText(tuple(_write_row(self.cells, heads, period)))
+        return VisibleText(tuple(_write_row(self.cells, self._column_heads)))
 
     @cached_property
     def head_words(self) -> str:
@@ -218,7 +212,8 @@ class _UnitLister:
             match block:
                 case Paragraph():
                     lead = len(self.units)
-                    self._add_paragraph(block, leads, number)
+                    kind = UnitKind.PARAGRAPH if number is None else UnitKind.ITEM
+                    self._add(kind, block.inner, leads, (block.words,), number)
                 case Heading(words=words, inner=inner):
                     self._add(UnitKind.HEADING, inner, leads, (words,))
                 case Table():
@@ -262,21 +257,6 @@ class _UnitLister:
     def _add_label(self, text: str, bounds: Bounds, leads: tuple[int, ...]) -> None:
         start, end = bounds
         self._add(UnitKind.LABEL, bounds, leads, [[Words(text, start=start, end=end)]])
-
-    def _add_paragraph(self, block: Paragraph, leads: tuple[int, ...], number: Piece | None) -> None:
-        """Add a paragraph, or the rows of a table that is written as plain lines."""
-        has_cells = _MAY_HAVE_CELLS.search(self._text, *block.inner) is not None
-        rows = _split_rows(block.words) if has_cells else []
-        position = block.inner[0]
-        for cells in rows:
-            words = [words for cell in cells for words in cell if words.start < words.end]
-            start = max(position, min((each.start for each in words), default=position))
-            position = max(start, max((each.end for each in words), default=start))
-            self._add(UnitKind.ROW, (start, position), leads, cells, number)
-            number = None
-        if not rows:
-            kind = UnitKind.PARAGRAPH if number is None else UnitKind.ITEM
-            self._add(kind, block.inner, leads, (block.words,), number)
 
     def _add_table(self, table: Table, leads: tuple[int, ...]) -> None:
         heads = TableHeads(table) if table.rows[0].is_head else None
@@ -333,37 +313,11 @@ def _read_words(words: Words, links: Sequence[Link]) -> Piece:
     return Piece(words.text, words.start, words.end, words.emphasis, words.is_image, is_mark)
 
 
-def _split_rows(inline: Inline) -> list[list[list[Words]]]:
-    """Return the rows of a paragraph that is a table written as plain lines, or none if it is prose."""
-    rows: list[list[list[Words]]] = [[[]]]
-    for words in inline:
-        if words.start == words.end and not words.text.strip():  # the end of a line
-            rows.append([[]])
-            continue
-        position = 0
-        for match in (*_BAR.finditer(words.text), None):
-            end = len(words.text) if match is None else match.start()
-            rows[-1][-1] += [_cut(words, position, end)] if position < end else []
-            if match is not None:
-                rows[-1].append([])
-                position = match.end()
-    has_rows = sum(len(cells) > 1 for cells in rows) >= max(_ROWS_MIN, len(rows) / 2)
-    return rows if has_rows else []
-
-
-def _cut(words: Words, start: int, end: int) -> Words:
-    if words.end - words.start != len(words.text):
-        return replace(words, text=words.text[start:end])
-    return replace(words, text=words.text[start:end], start=words.start + start, end=words.start + end)
-
-
-def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None, period: str) -> Iterator[Piece]:
+def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Iterator[Piece]:
     """Yield the pieces of a row with its column heads.
 
     A currency sign in a cell of its own stays with its figure.
     """
-    if period:
-        yield Piece(f"{period} | ")
     last = ""
     last_head = ""
     for cell, head in zip(cells, heads or [""] * len(cells), strict=True):

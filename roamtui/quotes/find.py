@@ -292,7 +292,9 @@ def _may_omit(words: TextWords, text: str, last: int, first: int) -> bool:
     """Return whether an ellipsis may leave out the words between two rows: words of one sentence or row."""
     between = range(last + 1, first + 1)
     flags = words.flags
-    if any(flags[row] & BLOCK for row in between):
+    gap = text[words.ends[last] : words.starts[first]]
+    are_rows = "|" in gap and "\n" in gap  # of a table without heads
+    if are_rows or any(flags[row] & BLOCK for row in between):
         return False
     is_in_row = any(flags[row] & CELL for row in between)
     return is_in_row or not _has_sentence_end(text, words.ends[last], words.starts[first])

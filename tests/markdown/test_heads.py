@@ -65,14 +65,6 @@ def test_heads_in_doubt_are_unknown(heads: str, rows: str) -> None:
     assert _find(rows, heads)[-1] is _UNKNOWN
 
 
-def test_a_title_of_a_period_belongs_to_the_rows_below() -> None:
-    rows = "| | A |\n|---|---|\n| Year 2021 | |\n| Cash | 1 |\n| Year 2022 | |\n| Debt | 3 |\n| Costs of 2020 | |\n"
-    (table,) = read_markdown(rows).blocks
-    assert isinstance(table, Table)
-    heads = TableHeads(table)
-    assert [heads.find_period(index) for index in (2, 4, 5)] == ["Year 2021", "Year 2022", "Year 2022"]
-
-
 @pytest.mark.parametrize(
     ("above", "row", "heads"),
     [
