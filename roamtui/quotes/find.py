@@ -14,7 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from msgspec import Struct
 from roamtui.document.library import Library
 from roamtui.quotes.chunks import INSIDE, NOTE
 from roamtui.quotes.likely_places import list_likely_places
-from roamtui.quotes.words import BLOCK, CELL, CODE, TextWords, read_plain_words, read_words
+from roamtui.quotes.words import BLOCK, CELL, CODE, TextWords, read_plain_words, read_words, read_words_for
 from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Bounds, Span
 
@@ -121,9 +121,8 @@ def _iter_matches(
     quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
 ) -> Iterator[QuoteMatch]:
     excerpt = text[slice(*bounds)]
-    words = read_words(excerpt)
     is_long = _is_long(quote)
-    for variant in _read_quote(quote):
+    for words, variant in product(read_words_for(quote, excerpt), _read_quote(quote)):
         for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
@@ -248,13 +247,12 @@ def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Rows]:
         sought = memoryview(quoted.keys).cast("q")
         if not sought:
             continue
-        joined = keys.join(frozenset(sought))
-        firsts, lasts = joined.first_rows, joined.last_rows
-        for start in _find_keys(quoted.keys, joined.keys):
+        rows = keys.rows
+        for start in _find_keys(quoted.keys, keys.keys):
             end = start + len(sought) - 1
-            run = _Rows(firsts[start], lasts[end])
-            begins_word = not start or lasts[start - 1] != run.first
-            ends_word = end + 1 == len(lasts) or firsts[end + 1] != run.last
+            run = _Rows(rows[start], rows[end])
+            begins_word = not start or rows[start - 1] != run.first
+            ends_word = end + 1 == len(rows) or rows[end + 1] != run.last
             is_whole = begins_word and ends_word and _is_whole(run, words)
             if is_whole and _has_notes(notes, run, words):
                 yield run

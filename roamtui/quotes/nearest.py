@@ -156,7 +156,7 @@ def _widen_to_punctuation(text: str, start: int, end: int, quote: str, quote_wor
 def _list_keys(words: TextWords, first: int, after: int) -> list[tuple[int, ...]]:
     """List a key for each word of some rows. Words with the same letters and numbers have the same."""
     keys: list[list[int]] = [[] for _ in range(first, after)]
-    rows = words.loose.first_rows
+    rows = words.loose.rows
     start, end = bisect_left(rows, first), bisect_left(rows, after)
     for row, key in zip(rows[start:end], memoryview(words.loose.keys).cast("q")[start:end], strict=True):
         keys[row - first].append(key)

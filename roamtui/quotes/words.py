@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -36,7 +36,10 @@ _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
 _HIGHLIGHT = re.compile(r"(?<!\w)==(?=\S)(.*?)(?<=\S)==(?!\w)")
 _LABEL = re.compile(r"(\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])(\[[^\[\]\n]{1,100}\])")
 """The label of a link whose definition is in another part of the document."""
-_LINE_END_HYPHENS = "-‐\u00ad"
+_DIVIDED_WORD = re.compile(r"(?P<left>[^\W_]+)(?P<end> ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*)(?P<right>[^\W_]+)")
+"""A word that the end of a line divides. Some pages have a space before the hyphen."""
+_HALF_WORD = re.compile(r"[^\W_][-‐\u00ad]\Z")
+_SOFT_HYPHEN = "\u00ad"
 
 
 class LooseKeys(Struct, frozen=True, kw_only=True):
@@ -44,43 +47,8 @@ class LooseKeys(Struct, frozen=True, kw_only=True):
 
     keys: bytes
     """Hash of each key, in eight bytes."""
-    first_rows: array[int]
-    """For each key, the row of the word that it belongs to, or of the first half of a divided word."""
-    last_rows: array[int]
-    """The same for the second half."""
-    joined: dict[int, int]
-    """The key of each word that the end of a line divides, by the index of the last key of its first half."""
-
-    def join(self, sought: Collection[int]) -> LooseKeys:
-        """Return the keys with the divided words whole that are among the `sought` keys."""
-        indices = {index for index, key in self.joined.items() if key in sought}
-        if not indices:
-            return self
-        keys = memoryview(self.keys).cast("q")
-        joined: array[int] = array("q")
-        first_rows: array[int] = array("I")
-        last_rows: array[int] = array("I")
-        for index, key in enumerate(keys):
-            if index - 1 in indices:
-                last_rows[-1] = self.last_rows[index]
-                continue
-            joined.append(self.joined[index] if index in indices else key)
-            first_rows.append(self.first_rows[index])
-            last_rows.append(self.last_rows[index])
-        return LooseKeys(keys=joined.tobytes(), first_rows=first_rows, last_rows=last_rows, joined={})
-
-    def leave_out(self, is_left_out: Callable[[int], bool]) -> LooseKeys:
-        """Return the keys without those of some rows."""
-        keys = memoryview(self.keys).cast("q")
-        kept = [index for index, row in enumerate(self.first_rows) if not is_left_out(row)]
-        places = {index: place for place, index in enumerate(kept)}
-        rows = array("I", [self.first_rows[index] for index in kept])
-        return LooseKeys(
-            keys=array("q", [keys[index] for index in kept]).tobytes(),
-            first_rows=rows,
-            last_rows=rows,
-            joined={places[index]: key for index, key in self.joined.items() if index in places},
-        )
+    rows: array[int]
+    """For each key, the row of the word that it belongs to."""
 
 
 class TextWords(Struct, frozen=True, kw_only=True):
@@ -105,12 +73,27 @@ class TextWords(Struct, frozen=True, kw_only=True):
         return memoryview(self.exact).cast("q")
 
 
+def read_words_for(quote: str, text: str) -> Iterator[TextWords]:
+    """Yield the words of a Markdown text, then the same with the words whole that a line end divides."""
+    yield read_words(text)
+    letters = quote.casefold()
+    divided = frozenset(map(_join_halves, _DIVIDED_WORD.finditer(text)))
+    if whole := frozenset(word for word in divided if word.casefold() in letters):
+        yield read_words(text, whole)
+
+
+def _join_halves(match: re.Match[str]) -> str:
+    """Return a divided word without its line end. The hyphen of a number stays."""
+    left, _, right = match.groups()
+    return f"{left}-{right}" if left[-1].isdigit() or right[0].isdigit() else left + right
+
+
 @lru_cache(maxsize=256)
-def read_words(text: str) -> TextWords:
-    """Read the words of a Markdown text."""
+def read_words(text: str, whole: frozenset[str] = frozenset()) -> TextWords:
+    """Read the words of a Markdown text. A line end divides none of the words `whole`."""
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
 
-    reader = _WordReader(text)
+    reader = _WordReader(text, whole)
     reader.read_units(list_units(text, read_markdown(text)))
     return reader.get_words()
 
@@ -140,16 +123,16 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
 
 
 class _WordReader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, whole: frozenset[str] = frozenset()) -> None:
         self._exact: array[int] = array("q")
         self._word_starts: array[int] = array("I")
         self._word_ends: array[int] = array("I")
         self._flags = bytearray()
         self._loose: array[int] = array("q")
         self._loose_rows: array[int] = array("I")
-        self._joined: dict[int, int] = {}
         self._has_notes = False
         self._text = text
+        self._whole = whole
         self._edge = 0
         """Flags of the next word."""
         self._visible = ""
@@ -157,15 +140,15 @@ class _WordReader:
         """For each character of the visible text, where it starts in the source."""
         self._ends: array[int] = array("I")
         """The same for where it ends."""
-        self._half = ""
-        """The last chunk if the end of its line may divide a word."""
-        self._last_chunk = ""
 
     def get_words(self) -> TextWords:
         """Return the words that were read."""
-        rows = self._loose_rows
-        loose = LooseKeys(keys=self._loose.tobytes(), first_rows=rows, last_rows=rows, joined=self._joined)
-        plain = loose.leave_out(lambda row: bool(self._flags[row] & NOTE)) if self._has_notes else loose
+        loose = plain = LooseKeys(keys=self._loose.tobytes(), rows=self._loose_rows)
+        if self._has_notes:
+            pairs = zip(self._loose, self._loose_rows, strict=True)
+            kept = [(key, row) for key, row in pairs if not self._flags[row] & NOTE]
+            keys = array("q", [key for key, _ in kept]).tobytes()
+            plain = LooseKeys(keys=keys, rows=array("I", [row for _, row in kept]))
         return TextWords(
             exact=self._exact.tobytes(),
             starts=self._word_starts,
@@ -220,8 +203,6 @@ class _WordReader:
                 self._ends.extend([end] * len(text))
         visible = "".join([piece.text for piece in pieces])
         self._edge |= BLOCK
-        self._half = ""
-        self._last_chunk = ""
         if is_code:
             self._visible = visible
             self._read_code_line()
@@ -230,7 +211,11 @@ class _WordReader:
             visible = _HIGHLIGHT.sub(lambda match: f"  {match[1]}  ", visible)
         if "][" in visible:
             visible = _LABEL.sub(lambda match: match[1] + " " * len(match[2]), visible)
+        if self._whole:
+            visible = _DIVIDED_WORD.sub(self._hide_line_end, visible)
         self._visible = visible
+        before = ""
+        end = 0
         for match in _CHUNK.finditer(visible):
             chunk = match[0]
             if chunk == _BLOCK_EDGE:
@@ -238,7 +223,21 @@ class _WordReader:
             elif chunk == _CELL_EDGE:
                 self._edge |= CELL
             else:
-                self._read_chunk(chunk, match.start())
+                is_half = _HALF_WORD.search(before) is not None and "\n" in visible[end : match.start()]
+                for word in divide_chunk(chunk):
+                    flags = INSIDE if is_half and word.start == 0 else 0
+                    self._add_at(word._replace(flags=word.flags | flags), match.start())
+            before = chunk
+            end = match.end()
+
+    def _hide_line_end(self, match: re.Match[str]) -> str:
+        """Write soft hyphens, which are part of no word, over the line end in a whole word."""
+        word = _join_halves(match)
+        if word not in self._whole:
+            return match[0]
+        right = match["right"]
+        hidden = _SOFT_HYPHEN * (len(match[0]) - len(word))
+        return f"{word.removesuffix(right)}{hidden}{right}"
 
     def _read_code_line(self) -> None:
         is_first = True
@@ -247,37 +246,6 @@ class _WordReader:
             is_first = False
             for word in divide_code_chunk(match[0]):
                 self._add_at(word._replace(flags=word.flags | flags), match.start())
-
-    def _read_chunk(self, chunk: str, offset: int) -> None:
-        words = divide_chunk(chunk)
-        half = self._half
-        self._half = ""
-        if not words:
-            # Some pages have a space before the hyphen at the end of a line.
-            is_hyphen = bool(self._last_chunk) and chunk in _LINE_END_HYPHENS
-            self._half = f"{self._last_chunk} {chunk}" if is_hyphen else ""
-            return
-        first, *others = words
-        if half and first.start == 0 and "\n" in self._text[self._word_ends[-1] : self._starts[offset]]:
-            self._join(half, chunk)
-            if " " not in half:
-                first = first._replace(flags=first.flags | INSIDE)
-        for word in (first, *others):
-            self._add_at(word, offset)
-        self._last_chunk = chunk
-        if chunk[-1] in _LINE_END_HYPHENS and chunk[-2:-1].isalnum():
-            self._half = chunk
-
-    def _join(self, half: str, chunk: str) -> None:
-        """Note the whole of a word that the end of a line divides. `half` ends with the hyphen."""
-        left = half[:-1].rstrip()
-        has_figure = left[-1].isdigit() or chunk[0].isdigit()
-        whole = divide_chunk(f"{left}-{chunk}" if has_figure else left + chunk)
-        keys = [key for word in whole for key in word.loose]
-        # Only the pieces next to the line end change, as in "state-of-the-" and "art".
-        index = sum(len(word.loose) for word in divide_chunk(left)) - 1
-        if 0 <= index < len(keys):
-            self._joined[len(self._loose) - 1] = keys[index]
 
     def _add_at(self, word: Word, offset: int) -> None:
         start = self._starts[offset + word.start]
