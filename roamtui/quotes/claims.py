@@ -11,8 +11,6 @@ Below the quotes of exported notes are their places::
     >
     > — handbook.md › Late fees · line 12 [a8a96034]
 
-A quote of the answer above, with a mark such as ``[1 ✓]`` or the id of a listed section, is a claim too.
-
 A person writes a quote in the same sentence as a link to its file, and to its section::
 
     Being late is not dear: "A late spade costs 50 cents a day" ([Late fees](handbook.md#late-fees)).
@@ -33,7 +31,6 @@ from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.plain import sanitise_text
-from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import (
     DIGEST_LABEL,
@@ -55,8 +52,8 @@ _CITATION_LINE = re.compile(
     rf"^\d+\.(?: [✓!✗])? \[(?P<id>{ID})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
-_LIST_LINE = re.compile(rf"^(?P<number>\d+)\.(?: [✓!✗])? \[(?P<id>{ID})\] [^\n]*", re.MULTILINE)
-_NUMBERED_MARK = re.compile(r"\[(?P<numbers>\d+(?:,\d+)*)(?: [✓!✗])?\]")
+_ANY_MARK = re.compile(rf"\[(?:\d+(?:,\d+)*|{ID})(?: [✓!✗])?\](?! [^\n]*\): \")")
+"""The mark of a quote in an answer, but not the line of its source."""
 _CELL_LINE = re.compile(
     r"^- \S \*\*.* (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z, ]+)\))?"
     r" \(\[(?>(?:[^\[\]\\\n]|\\.)*)\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
@@ -167,7 +164,7 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
         # a file without sentences was exported by a version that kept none
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
-        claims += _read_answers(text, name, library, claims)
+        claims += _read_edited(text, name, claims) if exported else ()
         return tuple(sorted((*claims, *passages, *notes), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
@@ -215,46 +212,16 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
     return tuple(claims.values())
 
 
-def _read_answers(text: str, name: str, library: Library | None, claims: Iterable[Claim]) -> Iterator[Claim]:
-    """Yield the quotes above the lists of an export that neither its `claims` nor its source has.
-
-    A person may have changed them there. Their marks name a listed source.
-    """
-    if library is None:
-        return
-    lines = [*_LIST_LINE.finditer(text)]
-    listed = {line["id"] for line in lines}
-    prose = _LIST_LINE.sub(lambda match: " " * len(match[0]), text)
-    marks = [mark for mark in find_claimed_marks(prose, library) if listed.issuperset(mark.section_ids)]
-    ids_below: dict[str, str] = {}
-    for match in reversed([*_NUMBERED_MARK.finditer(prose)]):
-        while lines and lines[-1].start() > match.start():
-            line = lines.pop()
-            ids_below[line["number"]] = line["id"]
-        ids = tuple(filter(None, map(ids_below.get, match["numbers"].split(","))))
-        marks += [Mark(*match.span(), ids)] if ids else []
-    marks.sort(key=attrgetter("start"))
-    counted = [(claim.section_id, _read_key(claim.quote)) for claim in claims]
-    for quotation in read_answer(prose, tuple(marks)).quotes:
+def _read_edited(text: str, name: str, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield the quotes of an export's answers that none of its lists has: a person has changed them."""
+    listed = [_read_key(claim.quote) for claim in claims]
+    marks = tuple(Mark(*match.span(), (match[0],)) for match in _ANY_MARK.finditer(text))
+    for quotation in read_answer(text, marks).quotes:
         key = _read_key(quotation.text)
-        cited_ids = [mark.section_id for mark in quotation.marks]
-        if quotation.is_code or not cited_ids:
-            continue
-        if any(section_id in cited_ids and key in other for section_id, other in counted):
-            continue
-        sections = [library.node(section_id) for section_id in cited_ids if section_id in library]
-        # quotation marks and blank lines in a listed quote divide it here
-        if any(find_quote(quotation.text, library.text_at(section.content_span)) for section in sections):
-            continue
-        counted.append((cited_ids[0], key))
-        yield Claim(
-            quote=quotation.text,
-            place=name,
-            line=_get_line_number(text, quotation.start),
-            section_id=cited_ids[0],
-            context=quotation.context,
-            sentence="",
-        )
+        if quotation.marks and not quotation.is_code and not any(key in other for other in listed):
+            listed.append(key)
+            line = _get_line_number(text, quotation.start)
+            yield Claim(quote=quotation.text, place=name, line=line, sentence="")
 
 
 def _read_key(quote: str) -> bytes:
