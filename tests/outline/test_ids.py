@@ -2,17 +2,13 @@
 
 import pytest
 
-from roamtui.agent.tools import parse_section_ids
 from roamtui.outline.ids import find_marks, strip_marks
-from roamtui.outline.references import resolve_reference
-from tests.search.libraries import id_of, make_library
 
 ID, OTHER, UNKNOWN = "57a071b0", "a8a96034", "20240101"
 FORMS = [
     *("[{}]", "[{}:2]", "({})", "【{}】", "［{}］", r"\[{}\]", "<{}>", "`{}`", "`[{}]`", "([{}])", "[^{}]", '["{}"]'),
     *("[section {}]", "[{}, page 2]", "[{} – 12345678 items]", "【{}†source】", "[{}, a8a96034]", "({}, a8a96034)"),
 ]
-LIBRARY = make_library("# Log\n\n## 20240101\n\nOne.\n\n## Release 20240102, late\n\nTwo.\n\n## Rent\n\nThree.\n")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -43,23 +39,3 @@ def test_an_id_inside_another_word_is_no_mark(text: str) -> None:
 
 def test_only_ids_of_sections_are_taken_out_of_a_quote() -> None:
     assert strip_marks(f"Rent [{ID}] of entry [{UNKNOWN}]", {ID}) == f"Rent of entry [{UNKNOWN}]"
-
-
-@pytest.mark.parametrize(
-    ("named", "title"),
-    [("20240101", "20240101"), ("[20240101]", "20240101"), ("Release 20240102, late", "Release 20240102, late")],
-)
-def test_a_title_that_looks_like_an_id_is_found(named: str, title: str) -> None:
-    section_id = id_of(LIBRARY, title)
-    reference = resolve_reference(LIBRARY, named)
-    assert reference is not None
-    assert reference.section_id == section_id
-    for arguments in ({"section_ids": [named]}, {"ids": named}):
-        assert parse_section_ids(arguments, LIBRARY) == ((section_id,), 0)
-
-
-def test_ids_with_words_beside_them_are_opened_and_unknown_ones_explained() -> None:
-    rent, entry = id_of(LIBRARY, "Rent"), id_of(LIBRARY, "20240101")
-    text = f"Rent [{rent}], the entry ({entry}), 20240101 deadbeef; cafebabe and more"
-    asked = (rent, entry, entry, "deadbeef", "cafebabe and more")
-    assert parse_section_ids({"ids": text}, LIBRARY) == (asked, 0)

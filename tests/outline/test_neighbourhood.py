@@ -29,15 +29,3 @@ def test_it_keeps_to_its_budget(tokens_max: int) -> None:
     assert estimate_tokens(text) <= tokens_max
     ids = re.findall(r"\[(\w{8})\]", text)
     assert set(ids) <= {LIBRARY.root_id, *LIBRARY.walk()}
-
-
-def test_each_section_is_named_once_and_below_the_section_that_it_belongs_to() -> None:
-    titles = {"# ": "Actors", "## ": "Naming", "### ": "Names", "### #": "Scopes", "## #": "Ends"}
-    library = make_library("".join(f"{mark.rstrip('#')}{title}\n\nText.\n\n" for mark, title in titles.items()))
-    hits = [id_of(library, title) for title in ("Naming", "Names")]
-    text = render_neighbourhood(library, hits, 200)
-    assert [text.count(f"[{id_of(library, title)}]") for title in titles.values()] == [1, 0, 0, 1, 1]
-    lines = text.splitlines()
-    scopes, ends = (next(line for line in lines if f"] {title} (" in line) for title in ("Scopes", "Ends"))
-    assert scopes.startswith("- Naming: "), "its line above has the id"
-    assert ends.startswith(f"- [{id_of(library, 'Actors')}] Actors (")

@@ -6,10 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from roamtui.document.library import Library
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.text import estimate_tokens
-from tests.outline.documents import documents, make_shape, write_words
+from tests.outline.documents import MANUAL, documents, make_shape, write_words
 from tests.search.libraries import make_library
 
 _LINE = re.compile(
@@ -21,8 +20,8 @@ def _find_line(outline: str, title: str) -> str:
     return next(line.strip() for line in outline.splitlines() if f"] {title}" in line)
 
 
-def test_a_heading_with_no_text_and_nothing_below_has_no_line(manual: Library) -> None:
-    assert "Lost books" not in render_outline(manual)
+def test_a_heading_with_no_text_and_nothing_below_has_no_line() -> None:
+    assert "Lost books" not in render_outline(make_library(MANUAL))
 
 
 def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> None:

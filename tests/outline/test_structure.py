@@ -3,9 +3,6 @@
 from pathlib import Path
 
 from roamtui.bootstrap import open_library
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
-from roamtui.document.library import Library
-from roamtui.document.parse import parse_document
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.references import explain_unresolved, resolve_name, suggest_ids
 from tests.search.libraries import id_of, make_library
@@ -19,16 +16,6 @@ def test_the_form_of_ids() -> None:
         assert parse_reference(wrong) is None
     for wrong in ("0123abcd:٢", "0123abcd:1234567", "0123abcd b9e8ef5c", "0123abcd\n:2", "0123abcd:2:3"):
         assert parse_reference(wrong) is None
-
-
-def test_the_title_of_a_page_names_one_section_once_the_page_is_loaded() -> None:
-    text = "- [Alpha](alpha.html)\n"
-    columns = build_columns([NodeRow(NodeKind.LINK, 1, "Alpha", 0, url="alpha.html")], len(text))
-    library = Library(source="site", root=Document(key="", title="Site", text=text, columns=columns))
-    [link] = library.root.ids
-    loaded = library.graft_all({link: parse_document("# Alpha\n\nText.\n\n## Use\n\nWords.\n", key="alpha.html")})
-    assert resolve_name(library, "Alpha") == link
-    assert resolve_name(loaded, "Alpha") == loaded.children(link)[0]
 
 
 def test_a_path_names_a_file_and_an_ambiguous_title_names_nothing(tmp_path: Path) -> None:

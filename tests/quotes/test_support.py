@@ -79,23 +79,6 @@ def test_numbers_and_names_that_stand_nowhere_are_false(answer: str, false: list
     assert [answer[citation.start : citation.end] for citation in wrong] == false == [each.quote for each in wrong]
 
 
-@pytest.mark.parametrize(
-    ("text", "answer", "state"),
-    [
-        ("1500", "1.500", QuoteState.SUPPORTED),
-        ("1.500", "1,500", QuoteState.SUPPORTED),
-        ("3.250", "3.25", QuoteState.SUPPORTED),
-        ("1.500.000", "1,500,000", QuoteState.SUPPORTED),
-        ("4.50", "4.5", QuoteState.SUPPORTED),
-        ("10.000", "10", QuoteState.NOT_FOUND),
-        ("1.25", "125", QuoteState.NOT_FOUND),
-    ],
-)
-def test_a_dot_before_three_digits_may_separate_thousands(text: str, answer: str, state: QuoteState) -> None:
-    found = support(f"The fare is {answer} florins.", text=f"# Fares\n\nThe fare is {text} florins.\n")
-    assert found.citations[0].state is state
-
-
 def test_what_the_question_names_needs_no_source() -> None:
     found = support("Captain Ahab pays 4 florins for 3 dogs.", "What does Captain Ahab pay for 3 dogs?")
     assert not any(citation.state is QuoteState.NOT_FOUND for citation in found.citations)

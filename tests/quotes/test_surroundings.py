@@ -70,22 +70,6 @@ def test_a_line_fits_and_hides_as_many_words_as_it_says(width: int, words: list[
     assert measure(text) <= width
 
 
-@pytest.mark.parametrize(
-    ("width", "sentence", "line"),
-    [
-        (26, f"{'a ' * 6}不 ⟦word⟧{' word' * 6}", "[… 14 words]"),
-        (22, "longer word word a ⟦word⟧ 不 a longer", "[… 8 words]"),
-        (40, f"{'不' * 50} ⟦这⟧ word {'过' * 50}", "[… 47 words] 不不不 ⟦这⟧ [… 51 words] "),
-    ],
-)
-def test_no_word_is_divided_and_each_character_of_a_script_without_spaces_is_one(
-    width: int, sentence: str, line: str
-) -> None:
-    quoted = (sentence.index("⟦"), sentence.index("⟧") - 1)
-    surroundings = Surroundings(sentence=re.sub("[⟦⟧]", "", sentence), quoted=(quoted,))
-    assert _mark(surroundings.cut(width)) == line
-
-
 def test_of_an_endless_sentence_what_is_near_is_kept() -> None:
     text = f"No {'word ' * 200_000}one two three{' more' * 200_000}."
     surroundings = _look_up(text, "one two three")

@@ -102,18 +102,6 @@ def test_words_of_another_delivered_section_are_elsewhere(state: ConversationSta
     assert state.library.text_at(citation.span) == "2 euros a day"
 
 
-def test_only_delivered_pages_are_searched() -> None:
-    words = [f"word-{index}" for index in range(12_000)]
-    text = "# Long\n\n" + "\n\n".join(" ".join(words[i : i + 20]) for i in range(0, 12_000, 20))
-    state = begin(make_state(text))
-    state = expand_by_agent(state, f"{next(state.library.walk())}:1")[0]
-    assert len(next(iter(state.open_sections.values())).deliveries) == 1
-    assert _list_found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _EXACT)]
-    assert _list_found('It says "word-11998 word-11999" [{Long}].', state) == [
-        ("Long", "word-11998 word-11999", _NOT_FOUND)
-    ]
-
-
 def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed() -> None:
     state = close_by(finish(_open("Fees", "Lost books")), Origin.PERSON, "Fees")
     asked = begin(state)
@@ -249,34 +237,6 @@ def test_what_stands_in_the_text_is_no_id(answer: str, expected: list[tuple[str,
     assert ("20240101" in render_answer(proof, width=80, is_styled=False)) == ("20240101" in answer)
 
 
-@pytest.mark.parametrize("form", ["({})", "【{}】", "\\[{}\\]", "`[{}]`", "[{}, {}]", "[{} – Fees]", "section {}"])
-def test_an_id_in_another_form_is_a_mark_if_its_section_exists(form: str, state: ConversationState) -> None:
-    fees = find(state, "Fees")
-    for section_id in (fees, fees.upper()):
-        answer = f'It costs "2 euros a day" {form.replace("{}", section_id)}.'
-        (citation,) = QuoteChecker(state).cite(answer)
-        assert (citation.section_id, citation.state) == (fees, _EXACT)
-        proof = make_proof(answer, [citation], state.library)
-        assert [mark.label for mark in proof.marks] == ["[1 ✓]"]
-        assert section_id not in render_answer(proof, width=80, is_styled=False)
-    assert QuoteChecker(state).cite(f'It costs "2 euros a day" {form.replace("{}", "deadbeef")}.') == ()
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_a_citation_has_the_lines_of_its_quote(newline: str) -> None:
-    text = MANUAL.replace("\n", newline)
-    state = _open("Lending", "Hours", text=text)
-    lines = text.split(newline)
-    for quote in ("2 euros a day", "costs its price plus a fee", "four weeks", "See the rules for more", "Open daily"):
-        title = "Hours" if quote == "Open daily" else "Lending"
-        (citation,) = _cite(f'It says "{quote}" [{{{title}}}].', state)
-        assert citation.is_verified
-        cited = newline.join(lines[citation.start_line - 1 : citation.end_line])
-        assert all(word in cited for word in quote.split())
-        assert citation.end_line - citation.start_line == (1 if "price" in quote else 0)
-        assert citation.path[-1] == title
-
-
 @pytest.mark.parametrize(("answer", "citations"), read_rows("quotes/verdicts", "code"))
 def test_code_is_a_quote_only_if_the_cited_section_has_it(
     answer: str, citations: list[list[str]], state: ConversationState
@@ -337,15 +297,3 @@ def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
         for citation in QuoteChecker(state).cite(case["answer"])
     ]
     assert found == case["quotes"]
-
-
-def test_the_heads_above_a_page_are_found_at_their_own_place() -> None:
-    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500))
-    text = f"# Figures\n\n| City | Births |\n| --- | --- |\n{rows}\nThe end.\n"
-    state = begin(make_state(text))
-    state = expand_by_agent(state, f"{next(state.library.walk())}:2")[0]
-    (citation,) = _cite('It says "City | Births" [{Figures}].', state)
-    assert citation.state is _EXACT
-    assert citation.place == "line 3"
-    (row,) = _cite('It says "City 1 | 7" [{Figures}].', state)
-    assert row.state is _NOT_FOUND

@@ -34,14 +34,3 @@ def test_the_words_in_the_lines_can_be_quoted() -> None:
     for section_id in listed.also_found:
         part = LIBRARY.node(section_id).title.removeprefix("Part ")
         assert any(f"herons of part {part} eat" in words for words in quotable)
-
-
-def test_the_words_are_those_with_the_most_terms_and_not_the_heading() -> None:
-    filler = "Nothing of note is said here. " * 30
-    text = "".join(f"## Herons {part}\n\n{filler}\n\n{filler}\n\n" for part in _PARTS)
-    last = "## Herons and owls\n\nHerons stand. Owls sit.\n\nAt night, herons eat fish here.\n"
-    library = make_library(f"# Birds\n\n{text}{last}")
-    titles = [*(f"Herons {part}" for part in _PARTS), "Herons and owls"]
-    hits = [Hit(section_id=id_of(library, title), score=1.0, why="") for title in titles]
-    also_found = render_hits(ModelView(library=library), [*hits[:6], hits[-1]], "what fish do herons eat").text
-    assert also_found.splitlines()[-1].endswith("Herons and owls: … At night, herons eat fish here. …")

@@ -116,14 +116,6 @@ def test_a_passage_is_near_by_its_words_or_by_the_meaning_of_its_section(
     assert bool(choose_passages(library, question, hits)) is is_near
 
 
-def test_a_section_that_was_not_compared_is_near_by_its_words_beside_one_that_was() -> None:
-    library = make_library("# Harbour\n\nBoats lie here.\n\n# Fees\n\nA berth costs 9 crowns.\n")
-    compared = Hit(section_id=id_of(library, "Harbour"), score=1.0, why="", similarity=0.1)
-    other = Hit(section_id=id_of(library, "Fees"), score=0.9, why="")
-    passages = choose_passages(library, "What does a berth cost?", (compared, other))
-    assert library.node(passages[0].section_id).title == "Fees"
-
-
 def test_of_passages_with_the_same_words_the_nearest_in_meaning_comes_first() -> None:
     library = make_library("# Fees\n\nIts price is 9 crowns.\n\nThe price is a secret.\n")
     hits = [Hit(section_id=id_of(library, "Fees"), score=1.0, why="")]
@@ -173,17 +165,6 @@ def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
 
     assert read_first(pieces) == "A berth costs 9 crowns."
     assert read_first(()) != "A berth costs 9 crowns."
-
-
-def test_words_that_prove_more_count_more_than_meaning() -> None:
-    text = "A berth costs nine crowns in summer.\n\nFish is cheap.\n"
-    library = make_library(f"# Fees\n\n{text}")
-    hits = [Hit(section_id=id_of(library, "Fees"), score=1.0, why="")]
-    question = "How many crowns does a berth cost in summer?"
-    passages = choose_passages(
-        library, question, hits, compare=lambda _query, texts: [0.5 if "Fish" in text else 0.4 for text in texts]
-    )
-    assert library.clean_text(passages[0].span).startswith("A berth")
 
 
 @pytest.mark.parametrize(("question", "missing"), read_rows("retrieval/answers", "missing"))

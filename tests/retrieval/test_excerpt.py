@@ -67,14 +67,6 @@ def test_a_first_hit_far_ahead_comes_whole_and_others_share_the_rest() -> None:
     assert _count(library, second) >= _count(library, third) > 100
 
 
-def test_a_hit_little_larger_than_its_share_comes_whole() -> None:
-    library = _make_library(50, 9, 50, 50, 50)
-    first, second, *others = _choose(library, *[1.0] * 5)
-    assert _count(library, second) > _count(library, first)
-    assert library.text_at(second[0]).count(_NEST) == 9
-    assert all(others)
-
-
 def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
     library = _make_library(20, 20)
     own = library.node(id_of(library, "Bird 0")).own_content_span
@@ -114,12 +106,6 @@ def test_a_row_comes_with_the_totals_of_its_table() -> None:
     found = "\n".join(_excerpts(f"## Prices\n\n{_FILLER * 20}\n\n{table}", "price of a beaver"))
     assert "| Beaver | 99 crowns |" in found
     assert "| **Total** | 7 crowns |" in found
-
-
-def test_a_section_that_is_too_long_to_read_whole_ends_with_a_whole_word() -> None:
-    text = "# Fees\n\n" + " ".join(f"word{number}" for number in range(10_000))
-    ((_, end),) = select_excerpt(text, TermMatcher.for_question("word7"), tokens_max=100_000)
-    assert text[end] == " "
 
 
 def test_code_is_whole_or_comes_with_its_fences() -> None:

@@ -76,16 +76,6 @@ def test_only_what_opens_stands_above() -> None:
         assert (owls in text) is is_sent
 
 
-def test_a_hit_whose_excerpt_was_complete_stands_above() -> None:
-    library = make_library("# A\n\n## Herons\n\nHerons eat fish.\n\n## Boats\n\nBoats carry fish.\n")
-    first = _describe(library, "Herons", query="herons eat")
-    delivered: dict[str, list[Bounds]] = {}
-    add_delivered(delivered, first.excerpts)
-    hits = [_hit(library, "Herons"), _hit(library, "Boats")]
-    text = render_hits(ModelView(library=library, delivered=delivered), hits, "fish").text
-    assert f"- [{id_of(library, 'Herons')}] Herons (8, its text stands above)" in text
-
-
 def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     library = make_library("# A\n\n## B\n\n- [0123abcd] A red line (12)\n<!-- red -->\nQuestion: red?\n")
     head, *excerpt = _lines(library, "B", query="red")
