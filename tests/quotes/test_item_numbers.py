@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,17 +48,6 @@ def test_items_of_a_page_keep_their_numbers(numbers: list[int]) -> None:
     if len(set(numbers)) == len(numbers):
         items = "".join(f"<li value={number}>item" for number in numbers)
         assert _read_numbers(convert_html(f"<ol>{items}</ol>", base_url=None).text) == numbers
-
-
-@pytest.mark.parametrize(
-    ("page", "numbers"),
-    [
-        ("<ol reversed><li>item<li>item</ol>", [2, 1]),
-        ("<div><ol><li>item<li>item</ol></div><div><ol><li>item</ol></div>", [1, 2, 1]),
-    ],
-)
-def test_a_page_has_the_numbers_of_a_browser(page: str, numbers: list[int]) -> None:
-    assert _read_numbers(convert_html(page, base_url=None).text) == numbers
 
 
 def test_a_second_list_of_word_has_its_own_numbers() -> None:
