@@ -329,7 +329,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
         from roamtui.models.registry import make_model
-        from roamtui.models.search_models import BackgroundLoop, ModelReranker, find_embedder
+        from roamtui.models.search_models import BackgroundLoop, find_embedder, make_reranker
 
         settings = self.settings
         options = settings.retrieval
@@ -345,7 +345,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             model = make_model(
                 settings.model, api_base=settings.api_base, options=own, worker=background.worker
             )
-            reranker = ModelReranker(model, background)
+            reranker = make_reranker(model, background)
         embedder = None
         if options.mode in (SearchMode.VECTOR, SearchMode.HYBRID):
             embedder = find_embedder(options.embedder, background, api_base=options.embedder_api_base)

@@ -201,7 +201,8 @@ def _find_passages(
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
-    pieces = searcher.find_nearest_pieces(question, (hit.section_id for hit in hits))
+    by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
+    pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
     return hits, choose_passages(state.library, question, hits, pieces=pieces, compare=searcher.compare)
 
 

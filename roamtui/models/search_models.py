@@ -27,7 +27,7 @@ from roamtui.models.usage import Prices, UsageMeter, add_cost
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
-from roamtui.search.base import Embedder, VectorRows
+from roamtui.search.base import Embedder, Reranker, VectorRows
 from roamtui.text import estimate_tokens
 
 EXAMPLES = "ollama/snowflake-arctic-embed2 or openai/text-embedding-3-small"
@@ -147,28 +147,23 @@ class LitellmEmbedder:
         return add_cost(usage, self._prices)
 
 
-class ModelReranker:
-    """Reorders the results of each search by one request to a model, which names the best."""
+def make_reranker(model: Model, background: BackgroundLoop) -> Reranker:
+    """Make the function that reorders the results of each search by one request to a model."""
 
-    def __init__(self, model: Model, background: BackgroundLoop) -> None:
-        self._model = model
-        self._background = background
-
-    def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return the positions of the best texts, from 0, best first, each once. See `Reranker`."""
+    def rerank(query: str, texts: Sequence[str]) -> tuple[int, ...]:
         fence = os.urandom(4).hex()  # no section can imitate the line between two sections
         numbered = enumerate(texts, start=1)
         sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in numbered)
         task = _TASK.format(count=_CHOSEN_COUNT)
         prompt = f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{task}"
-        reply = self._background.run(
-            complete_once(self._model, _RERANK_PROMPT, prompt, self._background.meter)
-        )
+        reply = background.run(complete_once(model, _RERANK_PROMPT, prompt, background.meter))
         order = parse_choice(reply, len(texts))
         if not order:
-            name = self._model.name
-            raise ModelError(f"{name} did not rank the search results. Choose another model with --model.")
+            advice = "Choose another model with --model."
+            raise ModelError(f"{model.name} did not rank the search results. {advice}")
         return order
+
+    return rerank
 
 
 def parse_choice(reply: str, count: int) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # numpy is an extra, and the settings need no library
 
     from roamtui.document.library import Library
     from roamtui.search.terms import TermMatcher
+    from roamtui.text import Span
 
 VectorArray: TypeAlias = "NDArray[np.float32]"
 """One vector, or one vector in each row."""
@@ -77,6 +78,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     """Whether it is a financial statement that the query names. Such hits come first."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
+    piece: Span | None = None
+    """The piece of its text that is nearest to the query in meaning, if that is known."""
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
@@ -117,14 +120,12 @@ class Embedder(Protocol):
         """
 
 
-class Reranker(Protocol):
-    """Orders texts by how well they answer a query. Thread-safe."""
+Reranker = Callable[[str, Sequence[str]], tuple[int, ...]]
+"""Orders texts by how well they answer a query. Thread-safe.
 
-    def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return the indexes of the texts, or of the best ones, best first, each once.
-
-        If there is no usable answer, it raises a `RoamtuiError` whose message is for the person.
-        """
+It returns the indexes of the texts, or of the best ones, best first, each once. Without a usable answer, it
+raises a `RoamtuiError` whose message is for the person.
+"""
 
 
 class EmbeddingPlan(Struct, frozen=True, kw_only=True):

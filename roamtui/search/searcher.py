@@ -1,10 +1,11 @@
 """`Searcher`: finds sections by words, by meaning, or by both in one order."""
 
+from __future__ import annotations
+
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isqrt
-from operator import itemgetter
 from time import monotonic
 
 from msgspec.structs import replace
@@ -14,15 +15,16 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import (
     NEAR_SIMILARITY_MIN,
-    Embedder,
     EmbeddingPlan,
     Hit,
     IndexLostError,
     Progress,
     Ranking,
+    Reranker,
     RetrievalOptions,
     SearchMode,
     SearchServices,
+    VectorArray,
     VectorCoverage,
 )
 from roamtui.search.index import IndexLocation
@@ -32,7 +34,7 @@ from roamtui.search.lexicon import Language
 from roamtui.search.section_store import SectionStore
 from roamtui.search.terms import detect_language, extract_phrases
 from roamtui.search.vectors import VectorIndex, normalise_rows
-from roamtui.text import Span, estimate_tokens
+from roamtui.text import estimate_tokens
 
 _CLARITY_RANK = 10
 """The score at this rank, or at the last rank, as a share of the best score shows how clear a search is."""
@@ -70,7 +72,7 @@ def make_searcher(
     options: RetrievalOptions,
     services: SearchServices | None = None,
     location: IndexLocation | None = None,
-) -> "Searcher | None":
+) -> Searcher | None:
     """Return a new searcher for `library`, or None if search is off. See `Searcher`."""
     return None if options.mode is SearchMode.OFF else Searcher(library, options, services, location)
 
@@ -208,8 +210,8 @@ class Searcher:
 
         It takes some hundredths of a second for each text.
         """
-        embedder = self._get_local_embedder(query)
-        if embedder is None or not texts:
+        embedder = self._services.embedder
+        if embedder is None or not (embedder.is_local and texts and self._knows_language(query)):
             return ()
         try:
             vectors = normalise_rows(embedder.embed((query, *texts)))
@@ -218,26 +220,6 @@ class Searcher:
             return ()
         cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
         return cosines
-
-    def find_nearest_pieces(self, query: str, section_ids: Iterable[str]) -> list[Span]:
-        """Return a piece of each section, nearest to a query in meaning first; none without a local embedder.
-
-        Sections that have no vectors yet are left out.
-        """
-        if self._get_local_embedder(query) is None:
-            return []
-        with self._lock:
-            vectors = self._vectors
-            if vectors is None or not vectors.has_any:
-                return []
-            try:
-                vector = vectors.embed_query(query)
-            except RoamtuiError as error:
-                self._warn_of_fallback(error)
-                return []
-            found = (vectors.find_nearest_piece(vector, section_id) for section_id in section_ids)
-            pieces = sorted(filter(None, found), key=itemgetter(0), reverse=True)
-        return [span for _, span in pieces]
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -268,16 +250,22 @@ class Searcher:
             library = self._indexed_library
             assert library is not None, "it was just indexed"
             ranking = self._words.rank(library, query, max(limit, CANDIDATES), within, earlier)
-            similarities = {} if vectors is None else self._compare(query, ranking, vectors, within)
+            vector, similarities = self._compare(query, ranking, vectors, within)
         has_subject = not ranking.topics and not ranking.matcher.is_vague
         is_near = bool(ranking.hits) or max(similarities.values(), default=0.0) >= NEAR_SIMILARITY_MIN
         if has_subject and not is_near:
             return ()
-        reranks = options.rerank == "on" and self._services.reranker is not None
-        hits = self._order(ranking, similarities, within, max(limit, _RERANKED_COUNT) if reranks else limit)
-        if reranks:
-            hits = self._rerank(query, ranking.library, hits)
-        return add_snippets(ranking, hits[:limit])
+        reranker = self._services.reranker if options.rerank == "on" else None
+        ordered_max = limit if reranker is None else max(limit, _RERANKED_COUNT)
+        hits = self._order(ranking, similarities, within, ordered_max)
+        if reranker is not None:
+            hits = self._rerank(reranker, query, ranking.library, hits)
+        hits = add_snippets(ranking, hits[:limit])
+        if vectors is None or vector is None:
+            return hits
+        with self._lock:
+            pieces = [vectors.find_nearest_piece(vector, hit.section_id) for hit in hits]
+        return tuple(replace(hit, piece=piece) for hit, piece in zip(hits, pieces, strict=True))
 
     def _update_indexes(self, on_progress: Progress | None = None) -> VectorIndex | None:
         library = self._library
@@ -301,12 +289,6 @@ class Searcher:
             self._warn_of_fallback(error)
             return None
 
-    def _get_local_embedder(self, query: str) -> Embedder | None:
-        """Return the embedder if it is on this machine and can compare a query."""
-        embedder = self._services.embedder
-        is_usable = embedder is not None and embedder.is_local and self._knows_language(query)
-        return embedder if is_usable else None
-
     def _knows_language(self, text: str) -> bool:
         """Return whether the embedder can compare a text, or has to because only vectors are searched."""
         embedder = self._services.embedder
@@ -315,14 +297,18 @@ class Searcher:
         return detect_language(text) is Language.ENGLISH
 
     def _compare(
-        self, query: str, ranking: Ranking, vectors: VectorIndex, within: str | None
-    ) -> dict[str, float]:
-        """Return the similarities of the sections nearest in meaning, and of the results by words."""
+        self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
+    ) -> tuple[VectorArray | None, dict[str, float]]:
+        """Return the vector of the query by a local embedder, and similarities of sections.
+
+        These are the sections nearest in meaning, and the results by words.
+        """
         embedder = self._services.embedder
-        if embedder is None or not self._knows_language(query):
-            return {}
+        if vectors is None or embedder is None or not self._knows_language(query):
+            return None, {}
         is_phrase = bool(extract_phrases(query)) and self._options.mode is not SearchMode.VECTOR
         self._found_ids = tuple(hit.section_id for hit in ranking.hits)
+        vector: VectorArray | None = None
         similarities: dict[str, float] = {}
         try:
             if embedder.is_local or vectors.has_any:
@@ -333,12 +319,12 @@ class Searcher:
                 similarities = vectors.rank(vector, limit=limit, within=within, also=self._found_ids)
         except RoamtuiError as error:
             self._warn_of_fallback(error)
-            return {}
+            return None, {}
         if vectors.missing and not embedder.is_local:  # a local one continues by itself
             self._services.warn_once(
                 f"{self.vector_coverage.format()}. `roamtui index` with the same source compares all."
             )
-        return similarities
+        return vector if embedder.is_local else None, similarities
 
     def _embed_found(self, ranking: Ranking, vectors: VectorIndex) -> None:
         """Embed all missing chunks if that is fast, or else the results by words, for a short time."""
@@ -399,16 +385,17 @@ class Searcher:
         found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
         return tuple(sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score)))[:limit]
 
-    def _rerank(self, query: str, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    def _rerank(
+        self, reranker: Reranker, query: str, library: Library, hits: tuple[Hit, ...]
+    ) -> tuple[Hit, ...]:
         """Return the hits in the order of the reranking model, or as they are if it fails."""
-        assert self._services.reranker is not None
         texts = []
         for hit in hits[:_RERANKED_COUNT]:
             node = library.node(hit.section_id)
             text = library.text_at(node.own_span)[:_RERANKED_LENGTH]
             texts.append(f"{' > '.join(node.path)}\n{text}".strip())
         try:
-            chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()
+            chosen = reranker(query, texts) if len(texts) > 1 else ()
         except RoamtuiError as error:
             reason = f"because ranking failed: {error}"
             self._services.warn_once(f"The search results stay in their usual order, {reason}")

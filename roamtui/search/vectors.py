@@ -267,11 +267,8 @@ class VectorIndex:
         found = {section_id: float(best[self._sections[section_id]]) for section_id in chain(nearest, others)}
         return {section_id: cosine for section_id, cosine in found.items() if isfinite(cosine)}
 
-    def find_nearest_piece(self, query: VectorArray, section_id: str) -> tuple[float, Span] | None:
-        """Return the piece of a section's text that is most similar to a query, and its cosine.
-
-        Return None if the section has no text, or no vectors.
-        """
+    def find_nearest_piece(self, query: VectorArray, section_id: str) -> Span | None:
+        """Return the piece of a section's text that is most similar to a query, or None without vectors."""
         number = self._sections.get(section_id)
         section = None if number is None else _read_section(self._library, section_id)
         if number is None or section is None or not section[1]:
@@ -286,7 +283,7 @@ class VectorIndex:
         node = self._library.node(section_id)
         document = node.document
         first = document.text.index(piece, document.columns.starts[node.row])
-        return cosines[nearest], Span(doc=document.key, start=first, end=first + len(piece))
+        return Span(doc=document.key, start=first, end=first + len(piece))
 
     def _divide(self, number: int, chunk_count: int) -> int:
         """Give a text its rows, if it has none, and return the first."""

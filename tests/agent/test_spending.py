@@ -17,7 +17,7 @@ from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
-from roamtui.models.search_models import BackgroundLoop, ModelReranker
+from roamtui.models.search_models import BackgroundLoop, make_reranker
 from roamtui.search.base import Hit, RetrievalOptions, SearchServices
 from roamtui.search.searcher import Searcher, make_searcher
 from tests.agent.asking import MANUAL, answer, expanding, make_agent, model_of, saying
@@ -112,7 +112,7 @@ async def test_reranking_counts() -> None:
     background = BackgroundLoop()
     paid = Usage(input_tokens=900, output_tokens=9, cost_usd=0.002, source="provider")
     ranking = ScriptedModel([ScriptedReply(text="[1]", usage=paid)] * 2)
-    services = SearchServices(reranker=ModelReranker(ranking, background))
+    services = SearchServices(reranker=make_reranker(ranking, background))
     library = make_library(MANUAL)
     searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
     conversation = Conversation(library)
@@ -152,7 +152,7 @@ async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
     ranking = ScriptedModel([ScriptedReply(text="[1]", usage=replace(PAID, cost_usd=0.002))] * 9)
     ranking.facts = replace(ranking.facts, prices=(0.0, 2e-5))
     warnings: list[str] = []
-    services = SearchServices(reranker=ModelReranker(ranking, background), on_warning=warnings.append)
+    services = SearchServices(reranker=make_reranker(ranking, background), on_warning=warnings.append)
     library = make_library(MANUAL)
     searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
     conversation = Conversation(library)

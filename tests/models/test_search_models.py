@@ -9,7 +9,7 @@ from roamtui.conversation.events import Usage
 from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError
 from roamtui.models.options import ModelOptions
-from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker
+from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, make_reranker
 from roamtui.models.usage import Release, UsageMeter
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.hashed_embedder import hash_runs
@@ -29,7 +29,7 @@ def background(model_environ: dict[str, str], forking_command: tuple[str, ...]) 
 
 def _rerank(background: BackgroundLoop, reply: str) -> tuple[int, ...]:
     model = ScriptedModel([ScriptedReply(text=reply)])
-    return ModelReranker(model, background).rerank("How high are fees?", SECTIONS)
+    return make_reranker(model, background)("How high are fees?", SECTIONS)
 
 
 def test_the_best_are_chosen_by_number_however_they_are_written(background: BackgroundLoop) -> None:
@@ -78,9 +78,9 @@ def test_texts_that_could_cost_more_than_the_limit_are_not_embedded(background: 
 
 def test_no_section_can_imitate_the_line_between_two(background: BackgroundLoop) -> None:
     model = ScriptedModel([ScriptedReply(text="[1, 2, 3]"), ScriptedReply(text="[1, 2, 3]")])
-    reranker = ModelReranker(model, background)
-    reranker.rerank("x", SECTIONS)
-    reranker.rerank("x", SECTIONS)
+    rerank = make_reranker(model, background)
+    rerank("x", SECTIONS)
+    rerank("x", SECTIONS)
     first, second = (request.messages[1].text for request in model.requests)
     assert first != second
     assert all(text in first for text in SECTIONS)

@@ -24,7 +24,7 @@ class ScriptedReranker:
         self._order = order
         self.asked: list[tuple[str, tuple[str, ...]]] = []
 
-    def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
+    def __call__(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
         self.asked.append((query, tuple(texts)))
         if self._order is None:
             raise ModelError("The model said nothing useful.")
@@ -50,12 +50,11 @@ def test_a_query_that_shares_no_word_and_is_near_nothing_finds_nothing(mode: Sea
 def test_the_piece_of_a_section_that_is_nearest_in_meaning_is_found() -> None:
     library = make_library("# Harbour\n\n" + "Boats lie here in the sun. " * 20 + "\n\nA lantern burns at the pier.\n")
     searcher = _make({}, library)
-    found = [hit.section_id for hit in searcher.search("boats")]
     for query, is_lantern in (("burning lanterns", True), ("boats in the sun", False)):
-        (piece,) = searcher.find_nearest_pieces(query, found)
-        assert ("lantern" in library.text_at(piece)) is is_lantern
-    assert searcher.find_nearest_pieces("burning lanterns", ["ffffffff"]) == []
-    assert Searcher(library).find_nearest_pieces("burning lanterns", found) == []
+        (hit,) = searcher.search(query)
+        assert hit.piece is not None
+        assert ("lantern" in library.text_at(hit.piece)) is is_lantern
+    assert Searcher(library).search("boats")[0].piece is None
 
 
 def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> None:
