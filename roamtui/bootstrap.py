@@ -231,10 +231,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if conversation_id is None:
             return ""
         if not conversation_id:
-            latest, warning = store.find_latest(get_source_key(library), with_one_shots=with_one_shots)
-            if warning:
-                self.on_warning(warning)
-            return latest.id
+            return store.find_latest(get_source_key(library), with_one_shots=with_one_shots).id
         source = store.load(conversation_id).source
         # a missing one may be this document, moved or renamed
         if source != get_source_key(library) and not is_source_missing(source):

@@ -154,8 +154,6 @@ class Launch(Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...] = ()
     conversation_id: str | None = None
     """The conversation to resume. An empty id means the latest one."""
-    notices: tuple[str, ...] = ()
-    """Sentences to show when the document is open."""
     model: Model | None = None
     """Replaces the model of the settings."""
     is_plain: bool = False
@@ -169,17 +167,12 @@ class Launch(Struct, frozen=True, kw_only=True):
         """
         if self.conversation_id is not None and not self.sources:
             store = open_store()
-            saved_id = self.conversation_id
-            notices: tuple[str, ...] = ()
-            if not saved_id:
-                latest, warning = store.find_latest()
-                saved_id = latest.id
-                notices = (warning,) if warning else ()
+            saved_id = self.conversation_id or store.find_latest().id
             source = store.load(saved_id).source
             if is_source_missing(source):
                 raise SourceError(explain_how_to_resume(saved_id, source))
             sources = split_sources(source)
-            return replace(self, sources=sources, conversation_id=saved_id, notices=notices).run()
+            return replace(self, sources=sources, conversation_id=saved_id).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:
@@ -198,7 +191,6 @@ class Launch(Struct, frozen=True, kw_only=True):
                 table = services.open_table(self.sources)
         if table is None and self.sources:
             first = services.open(self.sources, self.conversation_id, self.model, is_first=True)
-            first = replace(first, notices=[*self.notices, *first.notices])
             self._reattach_terminal()
         if isinstance(sys.__stderr__, TextIOWrapper):  # its encoding may lack characters that are drawn
             sys.__stderr__.reconfigure(errors="replace")
@@ -218,7 +210,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         from roamtui.headless.plain_chat import PlainChat
 
         agent = self.bootstrap.make_agent(library, loader, self.conversation_id, self.model)
-        write_notice(*library.notes, *self.notices)
+        write_notice(*library.notes)
         return PlainChat(agent).run(self.model.question if isinstance(self.model, RecordedModel) else "")
 
     @property

@@ -1,6 +1,8 @@
 """The agent loop: send a question to the model and run its tool calls until it answers."""
 
 import asyncio
+from contextlib import aclosing
+from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,23 +21,28 @@ from roamtui.agent.outcome import (
     has_no_source,
     has_reply,
 )
-from roamtui.agent.prompt import BRIEF_INSTRUCTION, LIMIT_REACHED
-from roamtui.agent.receiving import receive_reply
+from roamtui.agent.prompt import BRIEF_INSTRUCTION, CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
 from roamtui.agent.tool_calls import make_tools, run_calls
 from roamtui.agent.tools import ToolContext
 from roamtui.conversation.budget import estimate_message_tokens, get_answer_tokens
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
+    AnswerStreamed,
+    DraftRecorded,
     DraftRejected,
     Origin,
     QuestionAnswered,
     QuestionDropped,
     ReminderSent,
+    RetryScheduled,
     Step,
     StepRecorded,
     StepStarted,
     StopReason,
+    ThinkingStreamed,
+    ThoughtsRecorded,
+    ToolUse,
     Usage,
     UsageRecorded,
 )
@@ -44,11 +51,25 @@ from roamtui.conversation.state import OFFLINE, apply_events
 from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
 from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
-from roamtui.models.base import Model
+from roamtui.models.base import (
+    ARGUMENTS_LENGTH_MAX,
+    CallUnreadable,
+    Model,
+    ModelRequest,
+    ReplyFinished,
+    RetryPending,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallReceived,
+    UsageReported,
+)
+from roamtui.models.repetition import cut_repetition
+from roamtui.models.reply import make_unique_id, read_reply
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.references import has_unread_pages
 from roamtui.plain import shorten
 from roamtui.quotes.current_text import add_nearest
+from roamtui.text import estimate_tokens
 
 _WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown, for what tools return."""
@@ -65,6 +86,12 @@ _UNUSABLE_NOTICE = "The model gave no answer that can be used, and was asked aga
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
+_BROKEN_CALL_LENGTH_MAX = 2_000
+"""Maximum number of characters of a call that could not be read, which is sent back."""
+_THOUGHTS_LENGTH = 2_000
+"""Maximum number of characters of thoughts to keep, the last ones."""
+_SAVE_SECONDS = 1.0
+"""Text that has been shown for this long is on disk, even if the program is killed."""
 
 
 class Answering(Struct, frozen=True, kw_only=True):
@@ -244,7 +271,7 @@ class Answering(Struct, frozen=True, kw_only=True):
             )
             try:
                 await conversation.apply((started,))
-                await receive_reply(conversation, model, request, run, meter)
+                await self._receive_reply(request, run, meter)
             except ModelError as error:
                 if refusal is not None or not error.overflow:
                     raise
@@ -255,6 +282,68 @@ class Answering(Struct, frozen=True, kw_only=True):
             finally:
                 conversation.fold((UsageRecorded(usage=meter.take(), ends_step=True),))
                 release(Usage())
+
+    async def _receive_reply(  # noqa: PLR0912 - one case an event
+        self, request: ModelRequest, run: QuestionRun, meter: UsageMeter
+    ) -> None:
+        """Send a request, fill `run.step` from the stream, and publish what arrives.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        conversation = self.conversation
+        thoughts = ""
+        run.broken_call = ""
+        call_ids = {call.id for message in request.messages for call in message.tool_calls}
+        saving = asyncio.create_task(self._save_drafts(run))
+        try:
+            async with aclosing(read_reply(self.model, request, meter)) as events:
+                async for event in events:
+                    match event:
+                        case TextDelta(text):
+                            run.step = replace(run.step, text=run.step.text + text)
+                            conversation.publish(AnswerStreamed(text=text))
+                        case ThinkingDelta(text, replaces_text):
+                            thoughts += text
+                            if replaces_text:
+                                run.step = replace(run.step, text="")
+                                await conversation.apply((DraftRecorded(start=0, text=""),))
+                            conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
+                        case CallUnreadable(text):
+                            run.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
+                        case ToolCallReceived(call):
+                            call_id = make_unique_id(call.id, call_ids)
+                            call_ids.add(call_id)
+                            # some servers leave a prefix or suffix, as in functions.expand_sections
+                            name = next((name for name in run.tools if name in call.name), call.name)
+                            arguments = call.arguments[:ARGUMENTS_LENGTH_MAX]
+                            call = replace(call, id=call_id, name=name, arguments=arguments)
+                            use = ToolUse(call=call, result=CALL_NOT_RUN)
+                            run.step = replace(run.step, uses=(*run.step.uses, use))
+                        case UsageReported():
+                            pass  # `meter` counts it
+                        case RetryPending(reason, wait):
+                            conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait))
+                        case ReplyFinished(reason):
+                            run.reason = reason
+                        case _:
+                            assert_never(event)
+        finally:
+            saving.cancel()
+            await asyncio.wait((saving,))
+        if run.reason == "repeated":
+            run.step = replace(run.step, text=cut_repetition(run.step.text))
+        if thoughts.strip():
+            kept = thoughts.strip()[-_THOUGHTS_LENGTH:]
+            conversation.fold((ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)),))
+
+    async def _save_drafts(self, run: QuestionRun) -> None:
+        """Save what arrives once a second."""
+        while True:
+            await asyncio.sleep(_SAVE_SECONDS)
+            start = len(self.conversation.state.exchanges[-1].answer)
+            if len(run.step.text) > start:
+                await self.conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
 
     def _make_tool_context(self, requests: RequestBuilder) -> ToolContext:
         """Make the context for the calls of a reply: they get a share of the tokens that are left."""

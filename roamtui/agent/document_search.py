@@ -1,9 +1,7 @@
 """Searches in the document of a conversation, and indexing and embedding before a question needs them."""
 
-from roamtui.agent.consent import format_embedding
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage, UsageRecorded
-from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.document.parallel import call_in_thread
 from roamtui.models.usage import UsageMeter
 from roamtui.search.base import Hit, Progress, VectorCoverage
@@ -59,20 +57,6 @@ class DocumentSearch:
             return False
         first = tuple(self._conversation.state.open_sections)
         return await call_in_thread(searcher.embed_ahead, first)
-
-    async def offer_embedding(self, report: Progress) -> None:
-        """Embed the document by a server if the person agrees. `report` is called in a thread."""
-        searcher = self._get_ready_searcher()
-        if searcher is None:
-            return
-        plan = await call_in_thread(searcher.plan_embedding)
-        if plan is not None:
-            question = "Compare the whole document by meaning?"
-            approval = ApprovalRequest(question=question, detail=format_embedding(plan), yes="Continue")
-            if await self._conversation.approver(approval):
-                with self.meter.charging():
-                    await call_in_thread(searcher.embed_all, report)
-                await self._conversation.apply(self.take_usage())
 
     def _get_ready_searcher(self) -> Searcher | None:
         """Return the searcher, or None while files are still to be loaded."""

@@ -79,10 +79,8 @@ def _run_index(args: Namespace) -> None:
     """Build or update the search index of a source on disk."""
     from functools import partial
 
-    from msgspec.structs import replace
-
     from roamtui.agent.consent import SpendingLimit
-    from roamtui.headless.index import delete_source_index, run_index, tell_embedding
+    from roamtui.headless.index import delete_source_index, run_index
     from roamtui.models.usage import UsageMeter
 
     bootstrap, library, _ = open_command_sources(args)
@@ -92,7 +90,6 @@ def _run_index(args: Namespace) -> None:
         return
     spending = SpendingLimit(bootstrap.settings.limits.max_cost_usd, is_shared=True)
     meter = UsageMeter(partial(spending.reserve, "vectors"))
-    bootstrap = replace(bootstrap, embedding_consent=tell_embedding)
     services = bootstrap.make_search_services(meter, needs_all_vectors=True)
     model = bootstrap.make_model() if args.summaries else None
     run_index(library, options, services, model, spending, assume_yes=args.yes)

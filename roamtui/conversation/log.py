@@ -23,13 +23,13 @@ from roamtui.conversation.events import (
     RecordedEvent,
     Usage,
 )
-from roamtui.conversation.library_sync import explain_how_to_resume, is_source_missing
+from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
-from roamtui.paths import conversations_path, is_standard_input
+from roamtui.paths import conversations_path
 from roamtui.plain import format_count
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
@@ -46,9 +46,6 @@ _ID_LENGTH_MAX = 60
 _TORN = "The last change of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
 _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
-_LATER_DAMAGED = (
-    "The newest conversation, {0}, is damaged. To see what can be read of it, use `--conversation {0}`."
-)
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
@@ -320,10 +317,8 @@ class ConversationStore:
             os.utime(path, ns=(now, now))
         return path.exists()
 
-    def find_latest(
-        self, source: str | None = None, *, with_one_shots: bool = False
-    ) -> tuple[ConversationSummary, str]:
-        """Return the latest conversation that can be continued, and a warning about a later one that cannot.
+    def find_latest(self, source: str | None = None, *, with_one_shots: bool = False) -> ConversationSummary:
+        """Return the latest conversation that can be continued.
 
         Without a `source`, it is about any document that is still there. Those of `roamtui ask`, which the
         app does not list, count only `with_one_shots`.
@@ -331,26 +326,15 @@ class ConversationStore:
         Raises:
             UsageError: There is no such conversation.
         """
-        summaries = self.list()
-        problem = ""
-        for summary in summaries:
-            is_about = not is_standard_input(summary.source) if source is None else summary.source == source
-            if not is_about or (summary.is_one_shot and not with_one_shots):
-                continue
-            if summary.problem:
-                problem = problem or _LATER_DAMAGED.format(summary.id)
-            elif source is None and is_source_missing(summary.source):
-                problem = problem or explain_how_to_resume(summary.id, summary.source)
-            else:
-                return summary, f"{problem} An earlier one was resumed." if problem else ""
+        for summary in self.list():
+            is_about = not is_source_missing(summary.source) if source is None else summary.source == source
+            if is_about and not summary.problem and (with_one_shots or not summary.is_one_shot):
+                return summary
         about = "" if source is None else " about this document"
-        damaged = sum(bool(summary.problem) for summary in summaries)
-        if damaged:
-            count = format_count(damaged, "saved conversation")
-            problem = f"{count} cannot be read: `roamtui conversations` says why."
-        refusal = f"no conversation{about} can be continued."
-        advice = "To start one, name a document and leave out --continue."
-        raise UsageError(" ".join(filter(None, (refusal, problem, advice))))
+        raise UsageError(
+            f"no conversation{about} can be continued. To start one, name a document and leave out"
+            " --continue. `roamtui conversations` lists all."
+        )
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses."""

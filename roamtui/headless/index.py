@@ -81,17 +81,13 @@ def run_index(
     entries = format_count(progress.count, "entry", "entries")
     write_text(f"{size}; {entries} new or changed, in {place}\n")
     if services.embedder is not None and (searcher := make_searcher(library, options, services, location)):
-        searcher.prepare()
+        if (plan := searcher.plan_embedding()) is not None:
+            write_notice(format_embedding(plan))
+        searcher.embed_all()
         coverage = searcher.vector_coverage
         is_unknown = library.section_count and not coverage.total
         german = "The model for search by meaning does not compare German text. Its words are searched."
         write_text(f"{german if is_unknown else coverage.format()}\n")
-
-
-def tell_embedding(plan: EmbeddingPlan) -> bool:
-    """Say what a server will read, and let it, because the command was given to do this."""
-    write_notice(format_embedding(plan))
-    return True
 
 
 def make_embedding_consent() -> EmbeddingConsent:

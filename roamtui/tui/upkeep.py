@@ -98,7 +98,6 @@ class Upkeep:
             if note := self._agent.model.note:
                 self._log.add_notice(note)
             await self._agent.search.index_ahead(report)
-            await self._agent.search.offer_embedding(report)
         finally:
             self._screen.post_message(StatusMessage("", is_progress=True))
         self._run(self._embed_ahead, "embedding", replaces=True)

@@ -98,13 +98,11 @@ def test_the_last_conversation_whose_document_is_still_there_continues(
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     resumed = run("--continue", "--plain")
     assert "Resumed after question 1: What does a late" in resumed.out
-    assert f"{display_path(str(lost))} is no longer there." in resumed.err
-    assert "An earlier one was resumed." in resumed.err
     garden.unlink()
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     refused = run("--continue", "--plain")
     assert (refused.code, refused.out) == (2, "")
-    assert f"no conversation can be continued. The document {display_path(str(garden))} is no longer" in refused.err
+    assert "no conversation can be continued." in refused.err
 
 
 def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(

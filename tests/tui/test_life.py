@@ -21,15 +21,12 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE
-from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.launch import AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.paths import conversations_path
-from roamtui.search.base import RetrievalOptions, SearchServices, VectorCoverage
-from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
@@ -38,7 +35,6 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.main import MainScreen
 from tests.agent.asking import FakeSearcher
 from tests.anomalies.faulty_disk import FaultyDisk
-from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
 from tests.tui.driving import TEXT, RunningApp, make_app, make_context, running, screen_text
@@ -69,31 +65,6 @@ async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.M
         assert len(left) == 3
         monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 0.0)
         await ui.wait_until(lambda: not left)
-
-
-@pytest.mark.parametrize(("key", "is_whole"), [("y", True), ("n", False)])
-async def test_a_server_embeds_the_document_only_after_a_yes_and_what_is_compared_is_said(
-    key: str, monkeypatch: pytest.MonkeyPatch, *, is_whole: bool
-) -> None:
-    monkeypatch.setattr("roamtui.tui.screens.dialogs.TYPING_SECONDS", 0.0)
-    monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 0.0)
-    embedder = HashedEmbedder("openai/x", is_local=False)
-
-    def make_server_searcher(library: Library) -> Searcher:
-        searcher = make_searcher(library, RetrievalOptions(), SearchServices(embedder=embedder))
-        assert searcher is not None
-        return searcher
-
-    async with running(make_app(searcher=make_server_searcher), (140, 30)) as ui:
-        await ui.wait_until("Compare the whole document by meaning?")
-        await ui.wait_until("openai/x will read 8 sections, about ")
-        assert embedder.asked == []
-        await ui.press(key)
-        if is_whole:
-            await ui.wait_until(lambda: ui.main.agent.search.vector_coverage == VectorCoverage(8, 8))
-        else:
-            await ui.wait_until("0 of 8 sections with text compared by meaning")
-            assert embedder.asked == []
 
 
 @pytest.mark.parametrize(

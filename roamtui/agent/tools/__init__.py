@@ -13,8 +13,8 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.models.tool_spec import ToolSpec
-from roamtui.outline.ids import has_only_ids, list_ids
-from roamtui.outline.references import is_known, resolve_name
+from roamtui.outline.ids import list_ids
+from roamtui.outline.references import resolve_name
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.searcher import Searcher
 from roamtui.text import Span
@@ -78,37 +78,24 @@ def parse_section_ids(
 ) -> tuple[tuple[str, ...], int]:
     """Return the ids that a list, a string or broken JSON requests, and how many were left out.
 
-    If a path or title refers to exactly one section, it is replaced by its id. Words around the id of a
-    section are left out. Any other text is split at separators, and the parts are returned without brackets
-    around them, so that the tool can explain what is wrong with them. If no argument has a known name, only
-    ids are returned. Names may be looked up in the whole library, but not those after the first `ids_max`, so
-    call this in a thread.
+    A path or title that refers to exactly one section is replaced by its id. Words around ids are left out.
+    Any other text is split at separators, and the parts are returned without brackets around them, so that
+    the tool can explain what is wrong with them. Names are looked up in the whole library, so call this in a
+    thread.
     """
-    named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
-    section_ids: list[str] = []
-    left_out = 0
-
-    def is_full() -> bool:
-        return ids_max is not None and len(section_ids) >= ids_max
-
+    named = [arguments[key] for key in _ID_KEYS if arguments.get(key)]
+    requested: list[str] = []
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
         name = _BRACKETS_AROUND.sub("", text)
-        has_ids = any(is_known(library, section_id[:8]) for section_id in list_ids(text))
-        if not (has_ids or is_full()) and (section_id := resolve_name(library, name)) is not None:
-            section_ids.append(section_id)
-            continue
-        for part in _SEPARATOR.split(text):
-            ids = list_ids(part)
-            known = [section_id for section_id in ids if is_known(library, section_id[:8])]
-            requested = ids if has_only_ids(part) else known or [_BRACKETS_AROUND.sub("", part)]
-            for reference in filter(None, requested):
-                if is_full():
-                    left_out += 1
-                    continue
-                resolved = reference if reference in known else resolve_name(library, reference)
-                if resolved is not None or reference in ids or named:
-                    section_ids.append(resolved or reference[:_UNKNOWN_LENGTH_MAX])
-    return tuple(section_ids), left_out
+        if (ids := list_ids(text)) and resolve_name(library, name) is None:
+            requested += ids
+        elif resolve_name(library, name) is not None:
+            requested.append(name)
+        else:
+            requested += filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
+    opened = requested[:ids_max]
+    section_ids = (resolve_name(library, each) or each[:_UNKNOWN_LENGTH_MAX] for each in opened)
+    return tuple(section_ids), len(requested) - len(opened)
 
 
 def _iter_texts(value: object) -> Iterator[str]:
@@ -122,11 +109,3 @@ def _iter_texts(value: object) -> Iterator[str]:
             pending.extend(reversed(item.values()))
         elif item is not None and (text := str(item).strip()):
             yield text
-
-
-def parse_number(value: object, *, default: int, low: int, high: int) -> int:
-    """Return a value as an integer from `low` to `high`, or `default` if it is not a number."""
-    try:
-        return max(low, min(high, int(float(str(value)))))
-    except (ValueError, OverflowError):
-        return default

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from roamtui.agent.specs import DOCUMENTS
-from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.conversation.events import ToolFinished
 from roamtui.document.document import NodeKind
 from roamtui.outline.labels import (
@@ -33,7 +33,8 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         sections = format_count(library.section_count, "section")
         text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
         return ToolResponse(text=text)
-    start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))
+    offset = str(arguments.get("offset") or 0)[:9]
+    start = min(int(offset), len(file_ids)) if offset.isdecimal() else 0
     shown = file_ids[start : start + LISTED_MAX]
     if not shown:
         text = f"There are {len(file_ids)} documents, none after {start}."
