@@ -37,7 +37,6 @@ from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import (
-    EmbeddingConsent,
     IndexLostError,
     Progress,
     SearchMode,
@@ -81,8 +80,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Receives a sentence about each fallback and each failure."""
     progress: Progress | None = None
     """Receives the progress of embedding, or None for lines on stderr."""
-    embedding_consent: EmbeddingConsent | None = None
-    """See `SearchServices.consent`."""
 
     @property
     def loading(self) -> LoadingOptions:
@@ -352,7 +349,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             progress=self.progress or ProgressLine(EMBEDDING_FORM),
             on_warning=self.on_warning,
             needs_all_vectors=needs_all_vectors,
-            consent=self.embedding_consent,
         )
 
     def make_table(
@@ -388,12 +384,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             table.rows = list_rows(sources, table.outputs)
         columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
-        # The model on this machine may need minutes for a document, so its cells begin with the words.
-        is_on_server = self.settings.retrieval.embedder != "auto"
         plan = TablePlan(
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),
-            make_searcher=self.make_searcher_factory(needs_all_vectors=is_on_server),
+            make_searcher=self.make_searcher_factory(),
             agent_options=self.agent_options,
             jobs=jobs,
         )

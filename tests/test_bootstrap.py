@@ -11,9 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import load_pages
 from roamtui.errors import UsageError
 from roamtui.paths import cache_path, config_path, make_private_folder
-from roamtui.search.base import RetrievalOptions
 from roamtui.search.index import IndexLocation
-from roamtui.settings import Settings
 from tests.fakes.site import FakeSite
 
 
@@ -87,12 +85,3 @@ def test_an_invalid_allowed_address_is_refused_in_one_sentence() -> None:
     bootstrap = Bootstrap(allowed_origins=("ftp://a",))
     with pytest.raises(UsageError, match=r"^--allow-origin or web\.allow cannot be used: ftp://a cannot be fetched"):
         bootstrap.reopen("https://example.com/a.md", is_own=False)
-
-
-@pytest.mark.parametrize(("embedder", "waits"), [("auto", False), ("ollama/one", True)])
-def test_a_table_waits_for_all_vectors_only_if_a_server_makes_them(embedder: str, waits: bool, folder: Path) -> None:  # noqa: FBT001
-    settings = Settings(retrieval=RetrievalOptions(embedder=embedder))
-    _, plan = Bootstrap(settings=settings).make_table((str(folder),), ("Why?",), folder=folder / "t", jobs=1)
-    searcher = plan.make_searcher(open_library([str(folder)]))
-    assert searcher is not None
-    assert searcher.needs_vectors is waits

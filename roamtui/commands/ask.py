@@ -70,14 +70,10 @@ def _add_table_arguments(parser: CommandParser) -> None:
 
 def _run_table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
-    from msgspec.structs import replace
-
-    from roamtui.headless.index import make_embedding_consent
     from roamtui.headless.table import run_table
     from roamtui.output import write_notice
 
-    bootstrap = replace(make_bootstrap(args), embedding_consent=make_embedding_consent())
-    table, plan = bootstrap.make_table(
+    table, plan = make_bootstrap(args).make_table(
         args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs
     )
     if table.columns and not args.questions and args.file is None:

@@ -104,14 +104,11 @@ def _add_eval_arguments(parser: CommandParser) -> None:
 
 def _run_eval(args: Namespace) -> int:
     """Measure search, or with --model answers, on your own questions."""
-    from msgspec.structs import replace
-
     from roamtui.conversation.state import OFFLINE
     from roamtui.evaluation.runner import EvalPlan
     from roamtui.headless.evaluate import run_evaluation
-    from roamtui.headless.index import make_embedding_consent
 
-    bootstrap = replace(make_bootstrap(args), embedding_consent=make_embedding_consent())
+    bootstrap = make_bootstrap(args)
     if bootstrap.settings.retrieval.mode == "off" and args.model in (None, OFFLINE):
         raise UsageError(
             "search is off, so there is nothing to measure. Set --mode, or a --model other than offline."

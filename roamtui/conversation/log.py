@@ -333,7 +333,7 @@ class ConversationStore:
         about = "" if source is None else " about this document"
         raise UsageError(
             f"no conversation{about} can be continued. To start one, name a document and leave out"
-            " --continue. `roamtui conversations` lists all."
+            " --continue."
         )
 
     def rename(self, conversation_id: str, title: str) -> None:

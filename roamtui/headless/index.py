@@ -15,7 +15,6 @@ from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.output import (
     ProgressLine,
-    confirm,
     require_confirmation,
     warn,
     write_notice,
@@ -23,7 +22,7 @@ from roamtui.output import (
 )
 from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
-from roamtui.search.base import EmbeddingConsent, EmbeddingPlan, RetrievalOptions, SearchServices
+from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordRanker
 from roamtui.search.lance import LanceStore
@@ -88,19 +87,6 @@ def run_index(
         is_unknown = library.section_count and not coverage.total
         german = "The model for search by meaning does not compare German text. Its words are searched."
         write_text(f"{german if is_unknown else coverage.format()}\n")
-
-
-def make_embedding_consent() -> EmbeddingConsent:
-    """Return a function that asks the person once whether a server may read the documents of a run."""
-    answers: list[bool] = []
-
-    def ask(plan: EmbeddingPlan) -> bool:
-        if not answers:
-            write_notice(f"{format_embedding(plan)} It will also read the other documents of this run.")
-            answers.append(confirm("Continue?"))
-        return answers[0]
-
-    return ask
 
 
 def add_summaries(

@@ -58,6 +58,8 @@ class ModelAvailability(Struct, frozen=True, kw_only=True):
     is_usable: bool
     reason: str
     """Why it is usable or not. Names the variable of a key, never the key."""
+    provider: str = ""
+    """Title of the provider; empty for a model that was asked for by name."""
     resolved: ResolvedModel | None = None
     """What is known about a model that was asked for by name."""
     small_reason: str = ""
@@ -77,19 +79,13 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
 
 def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
     """List one model of each provider whose key is set, and then `offline`, without asking a server."""
-    reports = inspect_providers(os.environ if environ is None else environ)
-    reasons = {report.name: report.reason for report in reports if report.is_usable}
+    offline, *others = inspect_providers(os.environ if environ is None else environ)
     offers = [
-        ModelOffer(
-            name=provider.suggestion,
-            note=reasons[provider.suggestion],
-            provider=provider.title,
-            needs_test=True,
-        )
-        for provider in PROVIDERS.values()
-        if provider.suggestion in reasons
+        ModelOffer(name=report.name, note=report.reason, provider=report.provider, needs_test=True)
+        for report in others
+        if report.is_usable
     ]
-    return (*offers, ModelOffer(name=OFFLINE, note=reasons[OFFLINE], is_known_to_work=True))
+    return (*offers, ModelOffer(name=offline.name, note=offline.reason, is_known_to_work=True))
 
 
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
@@ -99,7 +95,10 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
         if model := provider.suggestion:
             key = get_key_variable(name, environ)
             reason = f"needs {provider.key_variables[0]}" if key is None else f"the key {key} is set"
-            reports.append(ModelAvailability(name=model, is_usable=key is not None, reason=reason))
+            report = ModelAvailability(
+                name=model, is_usable=key is not None, reason=reason, provider=provider.title
+            )
+            reports.append(report)
     return tuple(reports)
 
 

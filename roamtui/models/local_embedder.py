@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from roamtui.errors import ModelError
 from roamtui.plain import sanitise_line, shorten
@@ -58,7 +59,8 @@ class LocalEmbedder:
         self._lock = threading.Lock()
         # The batch ends first: a thread in the model while Python ends would abort the program.
         atexit.register(self._lock.acquire)
-        self._runner: _Runner | None = None
+        self._session: Any = None
+        self._tokenizer: Any = None
 
     def estimate_cost(self, tokens: int) -> float | None:  # noqa: ARG002 - as all
         """Return 0."""
@@ -77,17 +79,7 @@ class LocalEmbedder:
             raise ModelError(words) from error
         return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
-    def _embed_batch(self, texts: Sequence[str]) -> VectorArray:
-        with self._lock:
-            if self._runner is None:
-                self._runner = _Runner(self._model)
-            return self._runner.embed(texts)
-
-
-class _Runner:
-    """The model once it is loaded, with its tokenizer."""
-
-    def __init__(self, model: Path) -> None:
+    def _load(self) -> None:
         import onnxruntime  # noqa: PLC0415 - an extra, and takes 0.1 s
         from tokenizers import Tokenizer  # noqa: PLC0415 - the same
 
@@ -99,24 +91,27 @@ class _Runner:
         options.log_severity_level = 4
         # while other work runs, waiting threads would take half as much processor time again
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        content = model.read_bytes()
+        content = self._model.read_bytes()
         if hashlib.sha256(content).hexdigest() != _MODEL_DIGEST:
             raise ValueError("its file is not the one that roamtui knows. Install roamtui[meaning] again")
         self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-        self._inputs = [each.name for each in self._session.get_inputs()]
 
-    def embed(self, texts: Sequence[str]) -> VectorArray:
+    def _embed_batch(self, texts: Sequence[str]) -> VectorArray:
         """Return a row for each of a few texts: the mean of the vectors of its tokens."""
         import numpy as np  # noqa: PLC0415 - an extra
 
-        encodings = self._tokenizer.encode_batch(texts)
-        mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
-        values = {
-            "input_ids": np.array([encoding.ids for encoding in encodings], dtype=np.int64),
-            "attention_mask": mask,
-            "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
-        }
-        result, *_ = self._session.run(None, {name: values[name] for name in self._inputs})
+        with self._lock:
+            if self._session is None:
+                self._load()
+            encodings = self._tokenizer.encode_batch(texts)
+            mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
+            values = {
+                "input_ids": np.array([encoding.ids for encoding in encodings], dtype=np.int64),
+                "attention_mask": mask,
+                "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
+            }
+            inputs = [each.name for each in self._session.get_inputs()]
+            result, *_ = self._session.run(None, {name: values[name] for name in inputs})
         rows: VectorArray = np.asarray(result, dtype=np.float32)
         weights = mask[:, :, None].astype(np.float32)
         means: VectorArray = (rows * weights).sum(axis=1) / weights.sum(axis=1)

@@ -8,7 +8,6 @@ import asyncio
 import importlib
 import ipaddress
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -23,9 +22,6 @@ ASSUMED_WINDOW_TOKENS = 4_096
 # A server that says less or more is not believed.
 _WINDOWS = range(256, 20_000_001)
 _PARAMETERS = range(1_000_000, 10**14)
-_PARAMETER_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s?([KMBT])\Z")
-"""How Ollama writes a number of parameters, such as `494.03M`."""
-_FACTORS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _ASKING_SECONDS = 3.0
 _OPENAI_PROVIDERS = frozenset({"openai", "lm_studio", "llamafile", "hosted_vllm", "litellm_proxy"})
 """Providers whose servers list their models at ``/v1/models``."""
@@ -147,13 +143,11 @@ def read_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
     keys = details if isinstance(details, dict) else ()
     window_key = next((key for key in keys if key.endswith(".context_length")), "")
     capabilities = _get(shown, "capabilities")
-    size = _PARAMETER_SIZE.match(str(_get(shown, "details", "parameter_size")))
-    count = int(float(size[1]) * _FACTORS[size[2]]) if size is not None else None
     return ServerFacts(
         window_tokens=_believe(_get(running, "context_length"), _WINDOWS),
         window_tokens_max=_believe(_get(details, window_key), _WINDOWS),
         can_call_tools="tools" in capabilities if isinstance(capabilities, list) else None,
-        parameters=_believe(count, _PARAMETERS),
+        parameters=_believe(_get(details, "general.parameter_count"), _PARAMETERS),
     )
 
 

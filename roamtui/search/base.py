@@ -137,10 +137,6 @@ class EmbeddingPlan(Struct, frozen=True, kw_only=True):
     cost_usd: float | None
 
 
-EmbeddingConsent = Callable[[EmbeddingPlan], bool]
-"""Asks the person before a server embeds, and returns whether it may."""
-
-
 class VectorCoverage(NamedTuple):
     """How many of a library's sections that have a text of their own can be compared by meaning."""
 
@@ -164,8 +160,6 @@ class SearchServices(Struct, frozen=True, kw_only=True):
     """Receives a sentence when the search falls back to another method or rebuilds an index."""
     needs_all_vectors: bool = False
     """Whether all sections are embedded before the first search, which fails if the embedder fails."""
-    consent: EmbeddingConsent | None = None
-    """Without it, a search with a server compares only stored vectors."""
     given_warnings: set[str] = field(default_factory=set)
 
     def warn_once(self, sentence: str) -> None:

@@ -145,9 +145,7 @@ class Searcher:
             self._update_indexes(on_progress)
         if not self.needs_vectors:
             return
-        plan = self.plan_embedding()
-        consent = self._services.consent
-        if plan is not None and (consent is None or not consent(plan)):
+        if (plan := self.plan_embedding()) is not None:
             words = f"{plan.embedder} has not read {plan.sections:,} sections."
             raise UsageError(f"{words} Run `roamtui index` with the same source and --embedder first.")
         self.embed_all(on_progress)

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from math import log
 from typing import NamedTuple
@@ -26,9 +25,6 @@ from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 RANKED_LENGTH_MAX = 20_000
 """Number of characters at the start of a section whose sentences are ranked."""
-_RANKED_TEXTS_MAX = 200
-"""Maximum number of texts whose ranked sentences are cached: search, snippets and excerpts share those of a
-question."""
 SNIPPET_LENGTH = 240
 
 
@@ -106,18 +102,6 @@ def rank_sentences(
     Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its
     rarity in the text.
     """
-    ranked = _rank_by_rarity(text, matcher) if weights is None else _rank_sentences(text, matcher, weights)
-    return ranked[:limit]
-
-
-@lru_cache(maxsize=_RANKED_TEXTS_MAX)
-def _rank_by_rarity(text: str, matcher: TermMatcher) -> tuple[RankedSentence, ...]:
-    return _rank_sentences(text, matcher, None)
-
-
-def _rank_sentences(
-    text: str, matcher: TermMatcher, weights: Mapping[str, float] | None
-) -> tuple[RankedSentence, ...]:
     units = read_units(text).units
     terms_by_unit = _assign_terms(units, matcher.locate(text))
     if weights is None:
@@ -135,7 +119,8 @@ def _rank_sentences(
             terms = dict.fromkeys(term for *_, term in chain(located, of_heads))
             score = sum(map(weights.__getitem__, terms)) / total
             ranked.setdefault(text[start:end], RankedSentence(start, end, score, frozenset(terms)))
-    return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start)))
+    best = sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))
+    return tuple(best[:limit])
 
 
 def _assign_terms(

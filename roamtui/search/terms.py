@@ -10,8 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from typing_extensions import override
-
 from roamtui.convert.decode import replace_surrogates
 from roamtui.search.lexicon import (
     ASKING_WORDS,
@@ -203,10 +201,7 @@ def list_similar_words(word: str, words: Sequence[str]) -> list[str]:
 
 
 class TermMatcher:
-    """Finds the terms of a question in texts: words in all their forms, and other terms as they are.
-
-    Matchers of the same terms are equal.
-    """
+    """Finds the terms of a question in texts: words in all their forms, and other terms as they are."""
 
     def __init__(self, terms: Iterable[str], language: Language) -> None:
         """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
@@ -269,13 +264,3 @@ class TermMatcher:
     def find_terms(self, text: str) -> set[str]:
         """Return the terms that a text has."""
         return {term for *_, term in self.locate(text)}
-
-    @override
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TermMatcher):
-            return NotImplemented
-        return self.terms == other.terms and self.language is other.language
-
-    @override
-    def __hash__(self) -> int:
-        return hash((self.terms, self.language))

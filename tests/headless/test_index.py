@@ -1,6 +1,5 @@
 """Summaries are agreed to before anybody is asked, kept one by one, and written once."""
 
-import io
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,8 +8,7 @@ import pytest
 
 from roamtui.agent.consent import SpendingLimit
 from roamtui.errors import ModelError
-from roamtui.headless.index import add_summaries, make_embedding_consent
-from roamtui.search.base import EmbeddingPlan
+from roamtui.headless.index import add_summaries
 from roamtui.search.index import IndexLocation
 from roamtui.search.section_store import load_summaries
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -50,17 +48,3 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
     assert add(LIBRARY, again, place).summaries == library.summaries
     assert not again.requests
     assert capsys.readouterr().err == "All summaries exist already.\n"
-
-
-@pytest.mark.parametrize(("typed", "may_read"), [("y\n", True), ("", False)])
-def test_the_person_is_asked_once_before_a_server_reads_the_documents_of_a_run(
-    typed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, may_read: bool
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-    consent = make_embedding_consent()
-    plan = EmbeddingPlan(embedder="ollama/arctic", sections=3, tokens=1_200, cost_usd=None)
-    assert [consent(plan), consent(plan)] == [may_read, may_read]
-    question = "It will also read the other documents of this run.\nContinue? [y/N]\n"
-    assert (
-        capsys.readouterr().err == f"ollama/arctic will read 3 sections, about 1.2k tokens (cost unknown). {question}"
-    )

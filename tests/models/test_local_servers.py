@@ -78,16 +78,8 @@ async def test_numbers_without_sense_are_not_believed(bad: object) -> None:
     studio = {"data": [{"id": "tiny", "loaded_context_length": bad, "max_context_length": bad}]}
     assert read_openai(models, properties, studio, name="tiny") == ServerFacts()
     loaded = {"models": [{"name": "tiny:latest", "context_length": bad}]}
-    shown = {"model_info": {"llama.context_length": bad}, "details": {"parameter_size": bad}}
+    shown = {"model_info": {"llama.context_length": bad, "general.parameter_count": bad}}
     assert read_ollama(loaded, shown, "tiny") == ServerFacts()
-
-
-@pytest.mark.parametrize(
-    ("said", "parameters"), [("494.03M", 494_030_000), ("1.5B", 1_500_000_000), ("0B", None), ("1T", 10**12)]
-)
-async def test_ollama_says_the_number_of_parameters_in_words(said: str, parameters: int | None) -> None:
-    shown = {"details": {"parameter_size": said}}
-    assert read_ollama(None, shown, "tiny").parameters == parameters
 
 
 @pytest.mark.parametrize(

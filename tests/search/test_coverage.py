@@ -11,7 +11,6 @@ from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.search import searcher as searching
 from roamtui.search.base import (
-    EmbeddingPlan,
     IndexLostError,
     RetrievalOptions,
     SearchMode,
@@ -149,22 +148,12 @@ def test_a_server_embeds_nothing_unasked(place: Place) -> None:
     assert _list_titles(searcher, "bicycle")[:2] == ["Fees", "Bicyclists"]
 
 
-@pytest.mark.parametrize("has_agreed", [False, True])
-def test_a_search_that_needs_all_vectors_asks_before_a_server_embeds(place: Place, *, has_agreed: bool) -> None:
-    plans: list[EmbeddingPlan] = []
-
-    def consent(plan: EmbeddingPlan) -> bool:
-        plans.append(plan)
-        return has_agreed
-
-    searcher = place.open(HashedEmbedder(is_local=False), SearchMode.VECTOR, consent=consent)
-    if has_agreed:
-        assert _list_titles(searcher, "bicyclists")[0] == "Bicyclists"
-        searcher.search("tea")
-    else:
-        with pytest.raises(UsageError, match=r"^hashed has not read 16 sections\. Run `roamtui index`"):
-            searcher.search("bicyclists")
-    assert [plan.sections for plan in plans] == [TOTAL]
+def test_a_search_that_needs_all_vectors_needs_an_index_of_a_server(place: Place) -> None:
+    searcher = place.open(HashedEmbedder(is_local=False), SearchMode.VECTOR)
+    with pytest.raises(UsageError, match=r"^hashed has not read 16 sections\. Run `roamtui index`"):
+        searcher.search("bicyclists")
+    searcher.embed_all()
+    assert _list_titles(searcher, "bicyclists")[0] == "Bicyclists"
 
 
 def test_a_full_disk_costs_only_what_would_be_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
