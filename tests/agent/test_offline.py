@@ -2,14 +2,11 @@
 
 import asyncio
 import re
-import threading
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
 from msgspec.structs import replace
-from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.citations import QuoteState
@@ -28,11 +25,10 @@ from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, StoreError
-from roamtui.export.answer_report import AnswerReport
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
-from roamtui.search.base import Hit, SearchServices
+from roamtui.search.base import SearchServices
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import FakeSearcher, collect_events
 from tests.case_files import read_case, read_rows
@@ -114,17 +110,6 @@ async def test_without_a_search_nothing_is_said_to_be_absent() -> None:
 async def test_the_first_passage_has_synonyms_and_forms_of_the_words(question: str, passage: str) -> None:
     answer = await make_talk().ask(question)
     assert (answer.citations[0].quote or "").startswith(passage)
-
-
-async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> None:
-    talk = make_talk("# Fees\n\n## Bikes\n\n| Class | Fee |\n|---|---|\n| A | 2 crowns |\n| B | 3 crowns |\n")
-    answer = await talk.ask("What is the fee of class A?")
-    (citation,) = answer.citations
-    assert citation.state is QuoteState.EXACT
-    assert answer.answer[citation.start : citation.end] == citation.quote
-    assert not {*"“”"} & {*answer.answer}
-    proof = AnswerReport(talk.agent.conversation.state.exchanges[-1], talk.agent.conversation.state.library).proof
-    assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
 
 
 async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
@@ -314,35 +299,6 @@ async def test_the_questions_of_the_handbook_are_answered(question: str, answer:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     exchange, _ = await _ask(question, text=handbook)
     assert any(answer in " ".join((passage.quote or "").split()) for passage in exchange.passages)
-
-
-def test_a_question_whose_search_takes_long_does_not_delay_the_end_of_the_program() -> None:
-    has_begun = threading.Event()
-    may_end = threading.Event()
-    has_ended = threading.Event()
-
-    class SlowSearcher(FakeSearcher):
-        @override
-        def search(
-            self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
-        ) -> tuple[Hit, ...]:
-            has_begun.set()
-            may_end.wait(3)
-            has_ended.set()
-            return ()
-
-    async def ask_and_stop() -> None:
-        library = Library(source="ferry.md", root=parse_document(FERRY))
-        agent = Agent(Conversation(library), NoModel(), SlowSearcher())
-        asking = asyncio.create_task(agent.ask("When does the ferry run?"))
-        await asyncio.to_thread(has_begun.wait)
-        asking.cancel()
-        with suppress(asyncio.CancelledError):
-            await asking
-
-    asyncio.run(ask_and_stop())
-    assert not has_ended.is_set()
-    may_end.set()
 
 
 async def test_a_code_that_the_document_lacks_has_no_answer_even_if_its_parts_stand_there() -> None:

@@ -166,24 +166,6 @@ async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
     assert warning.endswith("ranking failed: The next request could exceed your spending limit.")
 
 
-async def test_a_search_counts_the_request_that_is_on_its_way() -> None:
-    agent = make_agent(options=AgentOptions(cost_usd_max=1.0))
-    model = model_of(agent)
-    model.facts = replace(model.facts, prices=(1e-4, 0.0))
-    gate = asyncio.Event()
-    model.add_replies(ScriptedReply(text="Not found: no.", gate=gate))
-    asking = asyncio.create_task(agent.ask("Why?"))
-    while not model.requests:  # noqa: ASYNC110 - the model has no event for it
-        await asyncio.sleep(0)
-    on_its_way = agent.conversation.state.in_flight.cost_usd or 0.0
-    assert on_its_way > 0
-    with pytest.raises(ModelError, match="could exceed your spending limit"):
-        _reserve(agent, 1.0 - on_its_way / 2)
-    _reserve(agent, 1.0 - on_its_way)
-    gate.set()
-    await asking
-
-
 async def test_of_two_requests_at_once_neither_can_exceed_the_limit() -> None:
     agent = make_agent(options=AgentOptions(cost_usd_max=1.0))
     model = model_of(agent)

@@ -131,23 +131,6 @@ async def test_a_certificate_that_is_not_trusted_is_named(worker: WorkerProcess,
         assert problem == ("" if name.startswith("anthropic") else str(error))  # Anthropic's servers are not asked
 
 
-class EmptyPieces(FakeOpenAIServer):
-    """Sends pieces without text, without end."""
-
-    @override
-    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        while not self.closing.wait(0.01):
-            yield from super().pieces(reply, body)
-
-
-async def test_a_provider_that_sends_only_empty_pieces_is_given_up(worker: WorkerProcess) -> None:
-    options = replace(OPTIONS, first_token_seconds=0.3)
-    with EmptyPieces(FakeReply()) as server:
-        async with asyncio.timeout(60):
-            error = await fail(LitellmModel("openai/x", api_base=server.url, options=options, worker=worker))
-    assert "timed out" in str(error)
-
-
 class BadEnd(FakeOpenAIServer):
     """Says that a reply is whole, sends one more thing, and then never ends."""
 
@@ -170,21 +153,6 @@ async def test_a_reply_that_its_server_called_whole_is_taken(worker: WorkerProce
             model = LitellmModel("openai/x", api_base=server.url, options=options, worker=worker)
             events = await collect(model)
     assert events == [TextDelta("All of it."), ReplyFinished("stop")]
-
-
-class ErrorWithin(FakeOpenAIServer):
-    """Reports an error in the form of Ollama within a reply."""
-
-    @override
-    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        yield b'data: {"error": "the GPU is gone"}\n\n'
-
-
-async def test_the_words_of_an_error_within_a_reply_are_passed_on(worker: WorkerProcess) -> None:
-    options = replace(OPTIONS, retries=0)
-    with ErrorWithin(FakeReply()) as server:
-        error = await fail(LitellmModel("openai/x", api_base=server.url, options=options, worker=worker))
-    assert "(500: the GPU is gone)" in str(error)
 
 
 @pytest.mark.parametrize(("name", "sentence"), read_rows("models/failures", "unaskable"))
