@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from roamtui.agent.consent import Consent
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.first_request import find_pages_about
-from roamtui.agent.offline import add_passages, read_offline
+from roamtui.agent.offline import add_passages, answer_offline
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.outcome import (
     NO_STEP,
@@ -36,7 +36,6 @@ from roamtui.conversation.events import (
     QuestionDropped,
     ReminderSent,
     RetryScheduled,
-    Step,
     StepRecorded,
     StepStarted,
     StopReason,
@@ -108,41 +107,47 @@ class Answering(Struct, frozen=True, kw_only=True):
         """Begin a question, and end it even if it fails or is cancelled."""
         conversation = self.conversation
         run = QuestionRun(tools={})
+        stopped = StopReason.CANCELLED  # unless something else is known
+        failure = ""
         outcome: QuestionAnswered | None = None
         try:
             options = await self._prepare(question, options)
-            library = conversation.state.library
+            if self.model.name == OFFLINE:
+                outcome = await answer_offline(conversation, self.search.searcher, question, options)
+                return
+            searcher = self.search.searcher
             has_room = (self.model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
-            has_search = self.search.searcher is not None
-            run.tools = make_tools(library, has_search=has_search, has_room=has_room)
+            library = conversation.state.library
+            run.tools = make_tools(library, has_search=searcher is not None, has_room=has_room)
             requests = RequestBuilder(
                 run=run,
                 conversation=conversation,
                 model=self.model,
-                searcher=self.search.searcher,
+                searcher=searcher,
                 options=self.options,
             )
             conversation.set_budget(requests.budget)
             await requests.begin(question, options)
-            await self._find_reply(requests)
-            outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.search.searcher)
+            stopped = await self._find_reply(requests)
+            state = conversation.state
+            outcome = await asyncio.to_thread(build_outcome, state, run, stopped, searcher=searcher)
             if run.brief is not None and has_no_source(outcome):
-                outcome = await add_passages(outcome, conversation.state, self.search.searcher)
-            citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
+                outcome = await add_passages(outcome, state, searcher)
+            citations = await asyncio.to_thread(add_nearest, outcome.citations, state)
             outcome = replace(outcome, citations=citations)
         except RoamtuiError as error:
             if not conversation.state.is_asking:
                 raise
-            run.stopped = StopReason.ERROR
-            run.error = str(error)
+            stopped = StopReason.ERROR
+            failure = str(error)
         finally:
             if not conversation.state.is_asking:
                 conversation.publish(QuestionDropped())
             else:
-                if run.step.uses and run.stopped is StopReason.CANCELLED:
+                if run.step.uses and stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
                 try:
-                    outcome = outcome or build_outcome(conversation.state, run)
+                    outcome = outcome or build_outcome(conversation.state, run, stopped, failure)
                 except Exception as error:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
                     outcome = build_unchecked_outcome(run, error)
                 conversation.fold(self.search.take_usage())
@@ -175,26 +180,22 @@ class Answering(Struct, frozen=True, kw_only=True):
                 await conversation.load(pages, Origin.AGENT)
         return options
 
-    async def _find_reply(self, requests: RequestBuilder) -> None:
-        """Fill the run with the last reply of the model, or with passages if there is no model."""
+    async def _find_reply(self, requests: RequestBuilder) -> StopReason:
+        """Fill the run with the last reply of the model, and return why it ended."""
         run = requests.run
         conversation = self.conversation
-        if requests.model.name == OFFLINE:
-            answer, run.citations, run.stopped = await read_offline(conversation, self.search.searcher)
-            run.step = Step(text=answer, uses=())
-            run.step_count = len(conversation.state.exchanges[-1].steps)
-            return
-        run.stopped = await self._run_steps(requests)
-        is_refused = run.stopped is StopReason.COST
-        if run.brief is None and not is_refused and not has_reply(conversation.state, run):
-            # The model is asked once more, in one short request.
-            conversation.apply_unsaved(ReminderSent(text=BRIEF_INSTRUCTION, notice=_UNUSABLE_NOTICE))
-            rejected = replace(run.step, uses=(), reminder=BRIEF_INSTRUCTION)
-            run.step = NO_STEP
-            await conversation.apply((StepRecorded(step=rejected),))
-            asked = conversation.state.exchanges[-1]
-            await requests.begin_brief(conversation.state, asked.question, asked.within)
-            run.stopped = await self._run_steps(requests)
+        stopped = await self._run_steps(requests)
+        is_refused = stopped is StopReason.COST
+        if run.brief is not None or is_refused or has_reply(conversation.state, run):
+            return stopped
+        # The model is asked once more, in one short request.
+        conversation.apply_unsaved(ReminderSent(text=BRIEF_INSTRUCTION, notice=_UNUSABLE_NOTICE))
+        rejected = replace(run.step, uses=(), reminder=BRIEF_INSTRUCTION)
+        run.step = NO_STEP
+        await conversation.apply((StepRecorded(step=rejected),))
+        asked = conversation.state.exchanges[-1]
+        await requests.begin_brief(conversation.state, asked.question, asked.within)
+        return await self._run_steps(requests)
 
     async def _run_steps(self, requests: RequestBuilder) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""

@@ -16,20 +16,26 @@ from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
 from roamtui.agent.first_request import list_history_texts, make_search_event
+from roamtui.agent.reading import measure_reading
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     QuestionAnswered,
+    QuestionAsked,
     Step,
     StepRecorded,
     StopReason,
     ToolCall,
     ToolUse,
 )
+from roamtui.conversation.log import get_time
 from roamtui.conversation.not_found import UNMATCHED
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.question_flow import begin_question, prepare_question
+from roamtui.conversation.state import OFFLINE, ConversationState, apply_events
+from roamtui.conversation.transcript import PromptContext
+from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
@@ -38,6 +44,7 @@ from roamtui.markdown.passages import find_code
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, split_titles
+from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
@@ -60,15 +67,21 @@ _BELOW_ANSWER = "(These passages of the document are the nearest to the question
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
-async def read_offline(
-    conversation: Conversation, searcher: Searcher | None
-) -> tuple[str, tuple[Citation, ...], StopReason]:
-    """Answer the current question without a model: open the sections of the best passages, and quote these.
-
-    Return the answer, a citation of each passage, and whether the first has all words of the
-    question.
-    """
-    questions = [exchange.question for exchange in conversation.state.exchanges]
+async def answer_offline(
+    conversation: Conversation, searcher: Searcher | None, question: str, options: AskOptions
+) -> QuestionAnswered:
+    """Begin a question, open the sections of the best passages, and quote these. Return the outcome."""
+    preparation = prepare_question(conversation.state, options)
+    state = apply_events(conversation.state, *preparation)
+    asked = QuestionAsked(
+        question=question,
+        within=options.within,
+        server="",
+        asked_at=get_time(),
+        is_one_shot=options.is_one_shot,
+    )
+    context = PromptContext(system="", outline="", model=OFFLINE)  # nobody reads it
+    await conversation.apply((*preparation, *begin_question(state, asked, context)))
     error = "" if searcher is not None else _NO_SEARCH
     hits: Sequence[Hit] = ()
     passages: Sequence[FoundPassage] = ()
@@ -82,14 +95,13 @@ async def read_offline(
     else:
         if hits:  # they are no results if none of their passages is near the question
             found = hits if passages else ()
-            searched = complete_follow_up(questions)
+            searched = complete_follow_up([exchange.question for exchange in state.exchanges])
             conversation.apply_unsaved(make_search_event(state.library, searched, found))
         if opened := _list_openable(state.library, passages):
             await _open_sections(conversation, searcher, opened)
     state = conversation.state
-    cited = _cite_passages(passages, state.library)
-    cards = list_cards(questions[-1], cited, state.library)
-    absent = await asyncio.to_thread(list_missing, questions[-1], state.library)
+    cards = list_cards(question, _cite_passages(passages, state.library), state.library)
+    absent = await asyncio.to_thread(list_missing, question, state.library)
     is_near = any(passage.is_near for passage in passages)
     lacks_words = not cards or bool(cards[0].lacked)
     may_answer = is_near and not absent and not lacks_words
@@ -99,10 +111,16 @@ async def read_offline(
     elif not may_answer:
         write_lead = partial(_write_lead, state, hits, absent, passages, lacks_words=lacks_words)
         lead = await asyncio.to_thread(write_lead)
-    answer, citations = _write_cards(cards, state.library, lead)
-    conversation.publish(AnswerStreamed(text=answer))
-    is_nearest = bool(cited) and not may_answer
-    return answer, citations, StopReason.NEAREST if is_nearest else StopReason.ANSWERED
+    text, citations = _write_cards(cards, state.library, lead)
+    conversation.publish(AnswerStreamed(text=text))
+    stopped = StopReason.ANSWERED if may_answer else StopReason.NEAREST
+    return QuestionAnswered(
+        answer=replace_signs(text),
+        stopped=stopped if cards else StopReason.NOT_FOUND,
+        citations=citations,
+        steps=len(state.exchanges[-1].steps),
+        reading=await asyncio.to_thread(measure_reading, state, citations),
+    )
 
 
 async def add_passages(

@@ -46,15 +46,10 @@ class QuestionRun(Struct):
     """Tools that the model may call. They differ from those before if the library has grown."""
     step: Step = NO_STEP
     """The reply that is not recorded yet. Until a call has run, its result is `CALL_NOT_RUN`."""
-    citations: tuple[Citation, ...] = ()
-    """Those of an answer without a model need no check, because its passages come from the document."""
     reason: FinishReason | None = None
     """Why the reply ended, from `ReplyFinished`."""
     room_tokens: int = 0
     """Tokens that the last request and its answer leave of the context window."""
-    stopped: StopReason = StopReason.CANCELLED
-    """Why it ended. The person has cancelled it unless the loop says something else."""
-    error: str = ""
     step_count: int = 0
     broken_call: str = ""
     """A call in this reply that cannot be read, as the model wrote it."""
@@ -73,20 +68,22 @@ class QuestionRun(Struct):
 
 
 def build_outcome(
-    state: ConversationState, run: QuestionRun, searcher: Searcher | None = None
+    state: ConversationState,
+    run: QuestionRun,
+    stopped: StopReason,
+    error: str = "",
+    *,
+    searcher: Searcher | None = None,
 ) -> QuestionAnswered:
     """Build the outcome of the current question. The `searcher` compares sentences by meaning."""
-    stopped = run.stopped
-    error = run.error
-    is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT, StopReason.NEAREST)
-    is_written = is_complete and not run.citations  # passages are the document's own text
-    answer = replace_signs(_choose_reply(state, run) if is_written else run.step.text or run.draft or "")
+    is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
+    answer = replace_signs(_choose_reply(state, run) if is_complete else run.step.text or run.draft or "")
     own_length = len(answer)
     checker = QuoteChecker(state)
-    citations = run.citations or checker.cite(answer)
+    citations = checker.cite(answer)
     unsourced: tuple[Bounds, ...] = ()
     unnamed: tuple[Bounds, ...] = ()
-    if is_written and answer and not state.exchanges[-1].has_passages:
+    if is_complete and answer:
         citations, unsourced = _add_sources(state, run, answer, citations, searcher)
         if run.brief is None:  # a small model is not asked for ids
             unnamed = checker.list_unnamed(answer, unsourced)
@@ -103,10 +100,8 @@ def build_outcome(
             answer = f"{answer}\n\n{_REPEATED_NOTE}"
         if is_not_found(answer):
             stopped = StopReason.NOT_FOUND
-            exchange = state.exchanges[-1]
-            if not exchange.has_passages:  # else its first sentence says so
-                gaps = measure_coverage(state.library, exchange.within).gaps
-                answer = f"{answer}\n\n{gaps}".rstrip()
+            gaps = measure_coverage(state.library, state.exchanges[-1].within).gaps
+            answer = f"{answer}\n\n{gaps}".rstrip()
     return QuestionAnswered(
         answer=answer,
         own_length=None if len(answer) == own_length else own_length,

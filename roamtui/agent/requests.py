@@ -22,7 +22,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked, WarningRaised
 from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import begin_question, estimate_hits_room, prepare_question
-from roamtui.conversation.state import OFFLINE, ConversationState, apply_events
+from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
@@ -48,10 +48,6 @@ class RequestBuilder(Struct, kw_only=True):
     is_brief: bool = False
     """Whether the question is one short request: the model is small, or its reply could not be used."""
 
-    @property
-    def _sends_hits(self) -> bool:
-        return self.options.sends_hits and self.model.name != OFFLINE
-
     async def begin(self, question: str, options: AskOptions) -> None:
         """Start the question together with the text that search finds for it."""
         within = options.within
@@ -71,7 +67,7 @@ class RequestBuilder(Struct, kw_only=True):
             await self.conversation.apply((*preparation, *brief.make_events(state.library, asked)))
             return
         retrieved = QuestionContext()
-        if self._sends_hits:
+        if self.options.sends_hits:
             room = estimate_hits_room(state, question, await self._build_prompt_context(state))
             view = make_view(state, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
@@ -147,7 +143,7 @@ class RequestBuilder(Struct, kw_only=True):
 
     def _is_whole_open(self, state: ConversationState, opened: tuple[str, ...] = ()) -> bool:
         """Return whether all top sections of a short document are open or about to open."""
-        whole = list_whole_document(state.library, self.budget.hits_max) if self._sends_hits else ()
+        whole = list_whole_document(state.library, self.budget.hits_max) if self.options.sends_hits else ()
         return bool(whole) and {*whole} <= {*state.open_sections, *opened}
 
     async def build(self, limit: int | None, *, allow_calls: bool) -> ModelRequest:

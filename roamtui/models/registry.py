@@ -20,8 +20,7 @@ class NoModel(Model):
     """Replaces a model when the agent answers without one. It is never asked."""
 
     name = OFFLINE
-    facts = ModelFacts(server="", window_tokens=128_000)
-    """The window is a limit, so that budgets apply as for other models."""
+    facts = ModelFacts(server="")
 
     @override
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
