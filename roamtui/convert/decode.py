@@ -55,12 +55,6 @@ _NAMES_BY_LEGACY_ENCODING = {
 """Encodings that are detected. If two fit a text equally well, the first is assumed."""
 _SOUND_MIN = 4
 """Minimum sound characters for each damaged one in damaged UTF-8. Chinese text in GBK has about one."""
-_UTF16_SIGNS = re.compile("[\t\n\r -~\u3000-\u3002\uff01-\uff5e]")
-"""Letters, digits and signs that are common in texts of all scripts."""
-_UTF16_SIGNS_MIN = 0.02
-"""Minimum share of these signs in a text in UTF-16."""
-_ASCII_BYTES_MAX = 0.75
-"""Maximum share of bytes that are visible ASCII characters in a text in UTF-16. In other texts, most are."""
 _UNLIKELY = re.compile("[À-ž]{4}|[\uff61-\uff9f]{2}")
 """More letters with accents or half-width kana in a row than words have: the text is in another encoding."""
 
@@ -111,28 +105,14 @@ def _decode(data: bytes, encoding: str) -> tuple[str, int]:
 
 def _detect_encoding(data: bytes) -> tuple[str, str]:
     """Return the encoding of a text without a byte order mark, and its name for people if it is assumed."""
-    if b"\0" in data:  # only UTF-16 has zero bytes in text
-        utf16 = _detect_utf16(data)
-        return (utf16, "UTF-16") if utf16 else ("utf-8", "")
     text, replaced = _decode(data, "utf-8")
     if not replaced:
         return "utf-8", ""
     sound = sum(not character.isascii() for character in text) - replaced
-    if sound >= _SOUND_MIN * replaced:
+    if sound >= _SOUND_MIN * replaced or b"\0" in data:
         return "utf-8", ""
     legacy = _detect_legacy_encoding(data)
     return (legacy, _NAMES_BY_LEGACY_ENCODING[legacy]) if legacy else ("utf-8", "")
-
-
-def _detect_utf16(data: bytes) -> str | None:
-    """Detect UTF-16 by its zero bytes, which are halves of ASCII characters, or return None."""
-    sample = data[:_SAMPLE_LENGTH]
-    ascii_share = sum(0x20 <= byte < 0x7F for byte in sample) / len(sample)
-    encoding = "utf-16-be" if data[::2].count(0) > data[1::2].count(0) else "utf-16-le"
-    text, replaced = _decode(data, encoding)
-    sign_share = len(_UTF16_SIGNS.findall(text)) / len(text)
-    is_text = not replaced and not _STRANGE.search(text[:_SAMPLE_LENGTH]) and sign_share >= _UTF16_SIGNS_MIN
-    return encoding if is_text and ascii_share <= _ASCII_BYTES_MAX else None
 
 
 def _detect_legacy_encoding(data: bytes) -> str | None:

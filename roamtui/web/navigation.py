@@ -5,7 +5,7 @@ links outside of the page's main text.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,8 +18,14 @@ from roamtui.web.urls import resolve_href
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+_AREAS_XPATH = """
+(//nav | //aside | //*[@role='navigation'] | //ul | //ol)[not(
+    ancestor::footer or ancestor::nav or ancestor::aside or ancestor::*[@role='navigation']
+    or ((self::ul or self::ol)
+        and ancestor::*[self::ul or self::ol or self::main or self::article or @role='main'])
+)]
+"""
 _LISTS = ("ul", "ol")
-_NO_WORDS = frozenset({"button", "footer", "form", "script", "select", "style", "svg", "template"})
 _LENGTH_MAX = 1_000_000
 """Characters of a page that are read. It takes seconds to parse a page that nests more elements than this."""
 _ENTRIES_MAX = 5_000
@@ -49,28 +55,9 @@ def read_navigations(page: FetchedPage) -> Iterator[tuple[NavigationEntry, ...]]
         href = entry.url or ""  # menus give "#" to titles of deeper lines
         return replace(entry, url=None if href.startswith("#") else resolve_href(base, href))
 
-    for area in _find_areas(root):
-        yield tuple(map(read_entry, islice(_iter_entries(area), _ENTRIES_MAX)))
-
-
-def _find_areas(root: "_Element") -> list["_Element"]:
-    from lxml.etree import iterwalk  # noqa: PLC0415 - few sites need it
-
-    areas: list[_Element] = []
-    main_depth = 0
-    walker = iterwalk(root, events=("start", "end"))
-    for event, element in walker:
-        role = element.get("role")
-        if element.tag in ("main", "article") or role == "main":
-            main_depth += 1 if event == "start" else -1
-        if event == "end":
-            continue
-        is_navigation = element.tag in ("nav", "aside") or role == "navigation"
-        if is_navigation or (element.tag in _LISTS and not main_depth and _is_list_of_links(element)):
-            areas.append(element)
-        if is_navigation or element.tag in (*_LISTS, "footer"):
-            walker.skip_subtree()
-    return areas
+    for area in root.xpath(_AREAS_XPATH):
+        if area.tag not in _LISTS or _is_list_of_links(area):
+            yield tuple(map(read_entry, islice(_iter_entries(area), _ENTRIES_MAX)))
 
 
 def _read_words(element: "_Element") -> str:
@@ -83,52 +70,17 @@ def _is_list_of_links(element: "_Element") -> bool:
 
 
 def _iter_entries(area: "_Element") -> Iterator[NavigationEntry]:
-    """Yield the lines of a navigation: its links, each with its `href`, and the words above lists.
-
-    A list is deeper than the line of its item, or the words above it.
-    """
-    from lxml.etree import iterwalk  # noqa: PLC0415 - few sites need it
-
-    depth = 0
-    words = ""
-    has_line: bool | None = None  # whether the current item has its line, or None outside of items
-    outer: list[tuple[int, bool | None]] = []  # depth and item around each open list
-    walker = iterwalk(area, events=("start", "end"))
-    for event, element in walker:
-        tag = element.tag
-        is_list = tag in _LISTS or _is_rest_of_section(element)
-        if event == "end":
-            if is_list:
-                depth, has_line = outer.pop()
-                words = ""
-            words += element.tail or ""
+    """Yield the links of a navigation, each with its `href`, and the words of items without a link."""
+    for element in area.iter("a", "li"):
+        around = takewhile(lambda each: each is not area, element.iterancestors())
+        depth = sum(each.tag == "li" for each in around)
+        if element.tag == "a":
+            yield NavigationEntry(max(0, depth - 1), _read_words(element), element.get("href", ""))
             continue
-        label = "" if has_line else " ".join(words.split())
-        if label and (is_list or tag == "nav"):
-            yield NavigationEntry(depth, label, None)
-            words = ""
-            has_line = has_line is not None
-        if is_list:
-            outer.append((depth, has_line))
-            depth += bool(has_line or label)
-            has_line = None
-            words = ""
-        if tag in ("li", "section"):
-            has_line = False
-            words = ""
-        if tag == "a":
-            yield NavigationEntry(depth, _read_words(element), element.get("href", ""))
-            has_line = has_line is not None
-        if tag == "a" or tag in _NO_WORDS:
-            walker.skip_subtree()
-        else:
-            words += element.text or ""
-
-
-def _is_rest_of_section(element: "_Element") -> bool:
-    """Return whether an element comes after the first element of a `section`, which is its title."""
-    parent = element.getparent()
-    return parent is not None and parent.tag == "section" and element.getprevious() is not None
+        first = next(element.iter("a", *_LISTS), element)
+        words = " ".join("".join(element.xpath("text() | *[not(self::ul or self::ol)]//text()")).split())
+        if first.tag in _LISTS and words:
+            yield NavigationEntry(depth, words, None)
 
 
 def keep_pages(

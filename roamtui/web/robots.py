@@ -7,14 +7,12 @@ Half a megabyte of either would take all memory or minutes.
 import re
 from collections.abc import Iterator
 from operator import itemgetter
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 BYTES_MAX = 512_000
 """Bytes that are read: as many as RFC 9309 asks for."""
 _USER_AGENT = "roamtui"
 _PRODUCT = re.compile(r"[a-z_-]+|\*")
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
-_UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _PATTERN_SAFE = "/%:@!$&'()*+,;=~?"
 
 
@@ -93,9 +91,4 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 
 def _normalise(text: str) -> str:
     """Percent-encode a path or pattern in one way, so that equal ones are equal strings."""
-    return _ESCAPE.sub(_normalise_escape, quote(text, safe=_PATTERN_SAFE, errors="replace"))
-
-
-def _normalise_escape(escape: re.Match[str]) -> str:
-    character = chr(int(escape[1], 16))
-    return character if _UNRESERVED.match(character) else escape[0].upper()
+    return quote(unquote(text, errors="replace"), safe=_PATTERN_SAFE)
