@@ -26,6 +26,7 @@ _DATE = re.compile(
 )
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
+_PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
 """Maximum distance in points between the centres or edges of two lines of one head."""
 _HYPHEN_SPACE = re.compile(rf"([-{HYPHEN}]) ")
@@ -33,6 +34,9 @@ _OVERLAP_MIN = 0.25
 """Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
 """Maximum distance between the centres of a head and its columns, as a share of their mean width."""
+_SPAN_TOLERANCE_MIN = 6.0
+_WIDTH_SHARE_MIN = 0.9
+"""Minimum width of the columns below a head, as a share of the head's width."""
 _COLUMN_DISTANCE_MAX = 14.0
 """Maximum distance in points between a cell and its column."""
 _MISFITS_MAX = 0.04
@@ -216,7 +220,7 @@ class _OuterHeads:
 
     def place(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
         """Add the row above, and return its heads. `own` are the columns that each cell overlaps."""
-        heads = [
+        heads = self._divide_by_years(cells, own) or [
             _Head(cell, self._find_stacked(cell, cells) or self._compute_span(cell, number, own))
             for number, cell in enumerate(cells)
         ]
@@ -228,6 +232,18 @@ class _OuterHeads:
                 self._bounds[first] = _Column(min(x0, head.cell.x0), max(x1, head.cell.x1))
             self._by_column[first : last + 1] = [head] * (last + 1 - first)
         return heads
+
+    def _divide_by_years(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
+        """Give years equal shares of the columns if each is above the first of its share, or the last."""
+        width, rest = divmod(len(self._bounds), max(1, len(cells)))
+        if rest or len(cells) < 2 or _count_dates(cells) < len(cells):
+            return []
+        equal = [*range(0, len(self._bounds), width)]
+        firsts = [span.first for span in own]
+        if firsts not in (equal, [first + width - 1 for first in equal]):
+            return []
+        spans = [_Span(first, first + width - 1) for first in equal]
+        return [*map(_Head, cells, spans)]
 
     def _find_stacked(self, cell: PageCell, row: Sequence[PageCell]) -> _Span | None:
         """Return the columns of the head below a cell if both are aligned lines of one head."""
@@ -241,16 +257,28 @@ class _OuterHeads:
         return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
 
     def _compute_span(self, cell: PageCell, number: int, own: Sequence[_Span]) -> _Span:
-        """Return the most columns that a cell is centred above, without dividing a head below."""
+        """Return the columns that a cell is centred above, without dividing a head below."""
         leftmost = own[number - 1].last + 1 if number else 0
         rightmost = own[number + 1].first - 1 if number + 1 < len(own) else len(self._bounds) - 1
         spans = [
-            (first - last, shift, _Span(first, last))
+            (shift, _Span(first, last))
             for first in range(leftmost, own[number].first + 1)
             for last in range(own[number].last, rightmost + 1)
             if (shift := self._measure_shift(cell, _Span(first, last))) is not None
         ]
-        return min(spans)[-1] if spans else own[number]
+        if not spans:
+            return own[number]
+        shift_max = 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN
+        spans = [(shift, span) for shift, span in spans if shift <= shift_max]
+        below = [self._by_column[column] for _, span in spans for column in range(span.first, span.last + 1)]
+        texts = [head.cell.text if head else "" for head in below]
+        # A period, or a head above periods, spans as many columns as possible; any other head, as few as
+        # possible.
+        is_wide = all(map(_PERIOD.fullmatch, texts)) or (
+            _PERIOD.fullmatch(cell.text) is not None and not all(map(_DATE.fullmatch, texts))
+        )
+        sign = -1 if is_wide else 1
+        return min(spans, key=lambda item: (sign * (item[1].last - item[1].first), item[0]))[1]
 
     def _measure_shift(self, cell: PageCell, span: _Span) -> float | None:
         """Return how far a cell's centre is from the columns' centre, or None if it is not their head."""
@@ -261,7 +289,8 @@ class _OuterHeads:
         x1 = self._bounds[span.last].x1
         shift = abs(x0 + x1 - cell.x0 - cell.x1) / 2
         mean_width = (x1 - x0) / (span.last - span.first + 1)
-        return shift if shift <= _SPAN_TOLERANCE * mean_width else None
+        is_centred = shift <= max(_SPAN_TOLERANCE_MIN, _SPAN_TOLERANCE * mean_width)
+        return shift if is_centred and x1 - x0 >= _WIDTH_SHARE_MIN * (cell.x1 - cell.x0) else None
 
 
 def _touch(one: _Column | PageCell, other: PageCell) -> bool:

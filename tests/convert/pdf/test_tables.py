@@ -107,3 +107,9 @@ def test_two_periods_have_two_years_each_and_a_year_has_amounts_and_percents() -
         "FOURTH QUARTER 2022 Percent",
         "FOURTH QUARTER 2021 Amount",
     ]
+
+
+def test_years_beside_a_day_have_equal_shares_of_the_columns() -> None:
+    years = (("June 30,", _LABEL), *_head(("2022", 380), ("2021", 540)))
+    parts = _head(("Gross", 300), ("Net", 380), ("Gross", 460), ("Net", 540))
+    assert _write_headed(years, parts, count=4) == ["June 30,", "2022 Gross", "2022 Net", "2021 Gross", "2021 Net"]
