@@ -7,7 +7,6 @@ from functools import partial
 
 from roamtui.commands.arguments import (
     Command,
-    CommandParser,
     add_model_arguments,
     add_reading_arguments,
     add_search_arguments,
@@ -45,19 +44,13 @@ def _make_mcp_session(args: Namespace) -> McpSession:
     return McpSession(partial(bootstrap.open, args.sources), make_searcher, args.sources)
 
 
-def _add_doctor_arguments(parser: CommandParser) -> None:
-    parser.add_flag("--clear-cache", "first delete cached pages and converted files")
-
-
 def _run_doctor(args: Namespace) -> int:
     """Check the installation, file locations and available models."""
-    from roamtui.headless.doctor import clear_cache, run_doctor
+    from roamtui.headless.doctor import run_doctor
     from roamtui.settings import Settings, list_overrides, load_settings
     from roamtui.tui.actions import build_keymap
     from roamtui.tui.themes import load_themes
 
-    if args.clear_cache:
-        clear_cache()
     fault = ""
     try:
         settings = load_settings(list_overrides(vars(args)))
@@ -80,6 +73,4 @@ def _run_doctor(args: Namespace) -> int:
 MCP = Command(
     "mcp", _run_mcp, "handbook.md", add_sources_argument, add_reading_arguments, add_search_arguments
 )
-DOCTOR = Command(
-    "doctor", _run_doctor, "--model ollama_chat/llama3.2", _add_doctor_arguments, add_model_arguments
-)
+DOCTOR = Command("doctor", _run_doctor, "--model ollama_chat/llama3.2", add_model_arguments)

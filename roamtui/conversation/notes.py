@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
@@ -21,7 +21,6 @@ from roamtui.errors import StoreError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, replace_file
 from roamtui.plain import shorten
-from roamtui.sources.source_names import split_sources
 
 _OPENING_LENGTH = 300
 _SUFFIX = ".json"
@@ -110,20 +109,6 @@ def count_notes(folder: Path) -> dict[str, int]:
         StoreError: A file does not hold notes.
     """
     return Counter(note.source_key for note in _read_all(folder))
-
-
-def find_other_sources(folder: Path, source: str) -> tuple[str, ...]:
-    """Return the keys of other sources under which there are notes on files of `source`.
-
-    A file may have been opened alone, or with a folder that it is in.
-    """
-    paths = split_sources(source)
-    keys = [
-        note.source_key
-        for note in _read_all(folder)
-        if any(PurePath(note.source_key, note.citation.doc).is_relative_to(path) for path in paths)
-    ]
-    return tuple(dict.fromkeys(key for key in keys if key != source))
 
 
 def _read_all(folder: Path) -> Iterator[Note]:

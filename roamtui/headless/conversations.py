@@ -1,7 +1,6 @@
 """`roamtui conversations` and `notes`: list, print and delete what a person has saved."""
 
 import os
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from roamtui.conversation.library_sync import (
     is_source_missing,
 )
 from roamtui.conversation.log import format_time, open_store
-from roamtui.conversation.notes import NoteStore, count_notes, find_other_sources
+from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -154,13 +153,7 @@ def handle_notes(
     store = NoteStore(folder, key)
     notes = store.read()
     if not notes:
-        commands = [f"`roamtui notes {shlex.quote(other)}`" for other in find_other_sources(folder, key)]
-        told = "You have no notes on this document. In the app, press b to add one."
-        if commands:
-            told = (
-                f"Your notes on this text belong to another source. To see them, run {', '.join(commands)}."
-            )
-        raise RoamtuiError(told) if commands or problem is None else problem
+        raise problem or RoamtuiError("You have no notes on this document. In the app, press b to add one.")
     if deletes:
         count = format_count(len(notes), "note")
         question = f"Delete {count} on {display_path(key)} permanently?"

@@ -5,9 +5,7 @@ import os
 import platform
 import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from roamtui import __version__
 from roamtui.convert.converted import has_tesseract
@@ -18,9 +16,9 @@ from roamtui.models.local_embedder import MODEL_NAME
 from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, find_embedder
-from roamtui.output import write_notice, write_sanitised
+from roamtui.output import write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path
-from roamtui.plain import format_count, sanitise_line
+from roamtui.plain import sanitise_line
 from roamtui.program import locate_programs
 from roamtui.search.base import RetrievalOptions, SearchMode
 
@@ -99,18 +97,6 @@ def _describe_meaning(options: RetrievalOptions) -> str:
         compared = "the meaning of all sections that are embedded so far; `roamtui index` embeds all"
         return f"search compares words, and with {sanitise_line(model)} {compared}"
     return "search compares words only. To search by meaning too, run `pip install 'roamtui[meaning]'`"
-
-
-def clear_cache() -> None:
-    """Delete cached pages and converted files, and say what was deleted. Files in use stay."""
-    sizes: list[int] = []
-    folders = (cache_path("pages"), cache_path("converted"))
-    for path in filter(Path.is_file, [path for folder in folders for path in folder.glob("*")]):
-        with suppress(OSError):
-            size = path.lstat().st_size
-            path.unlink()
-            sizes.append(size)
-    write_notice(f"Deleted {format_count(len(sizes), 'cached file')} ({sum(sizes) / 1e6:.1f} MB).")
 
 
 def _find_version(package: str) -> str:

@@ -1,7 +1,6 @@
 """`roamtui SOURCE --plain`: a conversation as lines of text, for a screen reader, a dumb terminal or a pipe.
 
-There are no colours or cursor movements: written text stays as it is. A line that starts with a slash is a
-command.
+There are no colours or cursor movements: written text stays as it is. Each line is a question.
 """
 
 import asyncio
@@ -12,29 +11,13 @@ from contextlib import suppress
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.library_loader import ApprovalRequest, deny
-from roamtui.conversation.update import ReadSection
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
-from roamtui.headless.sections import find_reference, list_texts
-from roamtui.outline.render import render_outline
 from roamtui.output import confirm, warn, write_sanitised
 from roamtui.plain import format_count, sanitise_line
 from roamtui.signals import end_after_task
 
 _PROMPT = "Ask: "
-_COMMANDS = {
-    "/outline": "Show the outline that the model reads.",
-    "/show ID": "Show the text of a section. This costs nothing.",
-    "/help": "Explain these commands.",
-    "/quit": "Quit (or ctrl+d).",
-}
-_HELP = "\n".join(
-    (
-        "Any other line is a question. A full title works in place of an ID.",
-        *(f"{command}: {sentence}" for command, sentence in _COMMANDS.items()),
-        "ctrl+c stops the current answer and keeps what has arrived.\n",
-    )
-)
 
 
 async def approve(approval: ApprovalRequest) -> bool:
@@ -49,7 +32,7 @@ async def approve(approval: ApprovalRequest) -> bool:
 
 
 class PlainChat:
-    """Reads lines, asks questions and runs commands."""
+    """Reads lines, and asks them."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
@@ -73,9 +56,9 @@ class PlainChat:
         with asyncio.Runner() as runner:
             try:
                 line = first_question or self._read_line()
-                while line is not None and line != "/quit":
+                while line is not None:
                     try:
-                        runner.run(self._run_command(line) if line.startswith("/") else self._ask(line))
+                        runner.run(self._ask(line))
                     except RoamtuiError as error:
                         self._has_failed = True
                         write_sanitised(f"{error}\n")
@@ -99,7 +82,7 @@ class PlainChat:
             last = exchanges[-1]
             write_sanitised(f"Resumed after question {last.number}: {last.question}\n{last.answer.strip()}\n")
         if self._is_typed:
-            write_sanitised("/help lists the commands, ctrl+d quits.\n")
+            write_sanitised("Ask one question on each line. ctrl+c stops the answer, ctrl+d quits.\n")
 
     def _read_line(self) -> str | None:
         """Return the next line with words, or None at the end of the input."""
@@ -112,7 +95,7 @@ class PlainChat:
             except KeyboardInterrupt:
                 if not self._is_typed:
                     raise
-                write_sanitised("\nctrl+d or /quit quits.\n")
+                write_sanitised("\nctrl+d quits.\n")
                 continue
             if not self._is_typed:  # answers to piped questions need headings
                 write_sanitised(f"{line}\n")
@@ -125,21 +108,3 @@ class PlainChat:
                 await self._agent.ask(question)
         finally:
             self._has_failed = self._report.finish() == 1 or self._has_failed
-
-    async def _run_command(self, line: str) -> None:
-        library = self._conversation.state.library
-        name, _, title = line.partition(" ")
-        match name:
-            case "/show" if title:
-                reference = find_reference(library, title)
-                await self._conversation.execute(ReadSection(section_id=reference.section_id))
-                texts = list_texts(self._conversation.state.library, reference)
-                write_sanitised("\n".join(texts) + "\n")
-            case "/show":
-                raise UsageError("/show needs an ID or a title.")
-            case "/outline":
-                write_sanitised(render_outline(library))
-            case "/help":
-                write_sanitised(_HELP)
-            case _:
-                raise UsageError(f"{name} is not a command here. The commands are {', '.join(_COMMANDS)}.")

@@ -137,14 +137,14 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     Raises:
         RoamtuiError: A name is not clear, nothing has it, or its text could not be read. Nothing was written.
     """
-    references = [find_reference(library, name) for name in names]
+    references = [_find_reference(library, name) for name in names]
     reported = library.notes
     library = load_pages(library, loader, [reference.section_id for reference in references])
     write_notice(*(note for page in library.documents for note in page.notes if note not in reported))
-    write_text("".join(text for reference in references for text in list_texts(library, reference)))
+    write_text("".join(text for reference in references for text in _list_texts(library, reference)))
 
 
-def find_reference(library: Library, name: str) -> Reference:
+def _find_reference(library: Library, name: str) -> Reference:
     """Return what a name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
 
     Raises:
@@ -162,7 +162,7 @@ def find_reference(library: Library, name: str) -> Reference:
     return reference
 
 
-def list_texts(library: Library, reference: Reference) -> list[str]:
+def _list_texts(library: Library, reference: Reference) -> list[str]:
     """Return the source text of a section, of its page, or of the sections of a range.
 
     Raises:

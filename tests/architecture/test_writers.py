@@ -27,7 +27,6 @@ _KNOWN = {
     "conversation/line_file.py LineFile.append": "adds lines to an own file, and cuts off what a failed write left",
     "conversation/log.py ConversationLog.close": "removes an own log in which nothing was asked or is open",
     "conversation/log.py ConversationStore.delete": "removes a conversation for the person",
-    "headless/doctor.py clear_cache": "removes cached files for the person",
     "models/litellm_worker.py claim_stdio": "opens the null device",
     "cli.py main": "opens the null device",
     "cli.py _detach_streams": "opens the null device",

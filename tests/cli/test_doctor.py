@@ -61,19 +61,6 @@ def test_it_says_what_the_app_ignores_of_the_settings(run: RunCommand) -> None:
     assert 'ignored        Unknown theme "harbor".' in result.out
 
 
-def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
-    for folder in (cache_path("pages"), cache_path("converted"), cache_path("indexes")):
-        folder.mkdir(parents=True)
-        (folder / "one").write_bytes(bytes(700_000))
-    result = run("doctor", "--clear-cache")
-    assert result.err == "Deleted 2 cached files (1.4 MB).\n"
-    assert run("doctor", "--clear-cache").err == "Deleted 0 cached files (0.0 MB).\n"
-    left = [
-        len(list(folder.iterdir())) for folder in (cache_path("pages"), cache_path("converted"), cache_path("indexes"))
-    ]
-    assert left == [0, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("name", "code", "word"),
     [

@@ -1,4 +1,4 @@
-"""The conversation in lines: questions, commands, cancelling, and nothing that a terminal obeys."""
+"""The conversation in lines: questions, cancelling, and nothing that a terminal obeys."""
 
 import errno
 import io
@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Role, StopReason
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import build_library, open_sources
+from roamtui.document.loader import build_library
 from roamtui.errors import EXIT_CANCELLED, ModelError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
@@ -24,9 +24,8 @@ from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from tests.agent.asking import NO_HITS
 from tests.anomalies.faulty_disk import FaultyDisk
-from tests.case_files import read_case, read_rows
+from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.fakes.site import FakeSite
 
 TEXT = read_case("harbour_rules.md")
 
@@ -86,37 +85,10 @@ def test_a_question_is_answered_with_progress_text_and_sources(chat: Chat) -> No
 
 
 def test_nothing_that_a_terminal_obeys_is_written(chat: Chat) -> None:
-    winter = chat.id_of("Winter")
     reply = ScriptedReply(text="It is \x1b[2J\x9b31m red \u202e. \x1b]52;c;eA==\x07", chunk_size=3)
-    chat.run(f"/show {winter}", "/outline", "/x\x1b[0m", "why \x1b[1m?", replies=(reply,))
+    chat.run("why \x1b[1m?", replies=(reply,))
     assert "red" in chat.out
     assert not {"\x1b", "\x07", "\x9b", "\u202e", "\r"} & {*chat.out, *chat.err}
-
-
-def test_the_model_hears_which_section_the_person_reads(chat: Chat) -> None:
-    winter = chat.id_of("Winter")
-    chat.run(f"/show [{winter}]", "Is it loud?", replies=("Yes.",))
-    sent = "\n".join(message.text for message in chat.model.requests[0].messages if message.role is Role.USER)
-    assert f"The person is reading [{winter}]" in sent
-
-
-def test_the_page_of_a_link_is_loaded_and_shown_or_said_to_be_missing(chat: Chat) -> None:
-    index = "# Docs\n\n- [Fees](/fees.md)\n- [Gone](/gone.md)\n"
-    with FakeSite({"/llms.txt": index, "/fees.md": "# Fees\n\nA night costs 12 euros.\n"}) as site:
-        library, loader = open_sources([site.origin])
-        chat.conversation = Conversation(library, source_loader=loader)
-        assert chat.run("/show Fees") == 0
-        assert "A night costs 12 euros.\n" in chat.out
-        assert "(/fees.md)" not in chat.out
-        assert chat.run("/show Gone") == 1
-        assert "404" in chat.out
-
-
-@pytest.mark.parametrize(("line", "reply"), read_rows("headless/plain_chat", "commands"))
-def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, reply: str, chat: Chat) -> None:
-    chat.run(line)
-    assert reply in chat.out
-    assert chat.model.requests == []
 
 
 def test_a_conversation_that_is_not_saved_says_so_when_it_happens_and_at_the_end(
@@ -135,12 +107,6 @@ def test_a_failed_question_is_told_and_fails_a_script(chat: Chat, kind: type[io.
     error = ScriptedReply(error=ModelError("The server is away."))
     assert chat.run("Hm?", replies=(error,), kind=kind) == status
     assert "roamtui: The server is away.\n" in chat.err
-
-
-@pytest.mark.parametrize(("kind", "status"), [(io.StringIO, 1), (Typed, 0)])
-def test_a_wrong_command_fails_a_script(chat: Chat, kind: type[io.StringIO], status: int) -> None:
-    assert chat.run("/show nowhere", "/outline", kind=kind) == status
-    assert "The outline lists the titles." in chat.out
 
 
 def _send_signal(number: signal.Signals) -> Callable[[ModelRequest], ScriptedReply]:
@@ -173,7 +139,7 @@ def test_a_chat_that_is_asked_to_end_keeps_the_partial_answer(chat: Chat, store:
 
 def test_a_saved_conversation_is_greeted_with_its_last_answer(chat: Chat) -> None:
     chat.run("Noise?", replies=("Engines stop at ten.",) * 2, kind=Typed)
-    assert chat.out.startswith("Harbour rules, 4 sections. scripted answers.\n/help lists")
+    assert chat.out.startswith("Harbour rules, 4 sections. scripted answers.\nAsk one question on each line.")
     chat.run(kind=Typed)
     assert "Resumed after question 1: Noise?\nEngines stop at ten.\n" in chat.out
 
