@@ -150,7 +150,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table.", "app.open_table"),
         _in_app("open_document", "ctrl+o", "Open", "Open another document."),
         _row("add_source", "", "Add source", "Add a file, folder or site to this conversation."),
-        _in_app("next_document", "ctrl+t", "Next document", "Go to the other open document, or list all."),
+        _in_app("next_document", "ctrl+t", "Next document", "Go to the next open document or table."),
         _in_app("close_document", "ctrl+w", "Close document", "Close the document, or delete a typed word."),
         _row("next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
         _row("previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
@@ -216,7 +216,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "screen.select_quote",
             is_hinted=True,
         ),
-        _hinted("toggle_steps", "space", "fold", "Fold or unfold passages, steps, or a long question."),
+        _hinted("toggle_steps", "space", "fold", "Fold or unfold passages or steps."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
         _unlisted("note", "b", "note", "Add a note on the selected quote, passage or section."),
         _on_screen(

@@ -208,33 +208,14 @@ class RoamApp(App[None], inherit_bindings=False):
             if page.document is not None:
                 page.document.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
-    async def action_next_document(self) -> None:
-        """Show the other document or table. If there are more, list them or, in the list, go to the next."""
-        if self.screen.is_modal:
-            await self.run_action("screen.move(1)")
-            return
+    def action_next_document(self) -> None:
+        """Show the next document or table."""
         modes = list(self._pages)
         following = modes[(modes.index(self.current_mode) + 1) % len(modes)]
         if following == self.current_mode:
             self.notify("No other document is open.", markup=False)
-        elif modes[2:]:
-            self._choose_page(following)
         else:
             self._switch_to(following)
-
-    def _choose_page(self, following: str) -> None:
-        from roamtui.tui.screens.pickers import PagePicker  # noqa: PLC0415 - few open several documents
-
-        pages = {}
-        for mode, page in self._pages.items():
-            if page.document is not None:
-                library = page.document.conversation.state.library
-                pages[mode] = (library.title, library.source)
-            elif page.table is not None:
-                pages[mode] = ("Table", ", ".join(row.title for row in page.table.rows))
-        key = self._keys.first_keys["global.next_document"]
-        picker = PagePicker(pages, following, self._options.services, key)
-        self.push_screen(picker, lambda mode: self._switch_to(mode) if mode else None)
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
@@ -391,19 +372,6 @@ class RoamApp(App[None], inherit_bindings=False):
             self.call_later(self.refresh, layout=True)
         else:
             self.notify("roamtui cannot go into the background here.", markup=False)
-
-    @override
-    async def action_quit(self) -> None:
-        """Quit. If this would stop the filling of a table, ask first, unless the key is pressed again."""
-        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
-
-        is_filling = any(worker.group == "filling" and not worker.is_finished for worker in self.workers)
-        if is_filling and not isinstance(self.screen, ConfirmDialog):
-            run_key = self._keys.first_keys["table.run"]
-            kept = f"What is filled is kept. Later, {run_key} in the table asks the rest."
-            ConfirmDialog("Quit while a table is being filled?", kept, yes="Quit").ask(self, self.exit)
-        else:
-            self.exit()
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask

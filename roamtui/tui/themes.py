@@ -1,4 +1,4 @@
-"""Themes: TOML files with ten colours each."""
+"""Themes: TOML files with eleven colours each."""
 
 import tomllib
 from collections.abc import Mapping
@@ -11,8 +11,6 @@ from roamtui.errors import format_nearest_name
 from roamtui.paths import get_resource_dir
 
 DEFAULT_THEME = "dusk"
-CONTRAST_MIN = 4.5
-"""Minimum contrast between text and its background (WCAG 2.2, level AA)."""
 
 
 def load_themes(name: str | None) -> tuple[dict[str, Theme], str, str]:
@@ -34,25 +32,12 @@ def read_theme(file: Path) -> Theme:
 
 
 def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:
-    """Compute the colours that derive from a theme's own colours.
-
-    `muted` is the softest text colour that is readable on every background.
-    `faint` is only for lines, never for text.
-    """
-    names = ("foreground", "background", "surface", "panel", "accent")
-    parsed = {name: Color.parse(colours[name]) for name in names}
-    foreground = parsed["foreground"]
-    background = parsed["background"]
-    muted = foreground
-    for percent in range(5, 60, 5):
-        softer = foreground.blend(background, percent / 100)
-        if min(contrast(softer, parsed[name]) for name in ("background", "surface", "panel")) < CONTRAST_MIN:
-            break
-        muted = softer
-    selection = parsed["panel"].blend(parsed["accent"], 0.35).hex
+    """Compute the colours that derive from a theme's own. `faint` is only for lines, never for text."""
+    foreground = Color.parse(colours["foreground"])
+    background = Color.parse(colours["background"])
+    selection = Color.parse(colours["panel"]).blend(Color.parse(colours["accent"]), 0.35).hex
     faint = foreground.blend(background, 0.75).hex
     return {
-        "muted": muted.hex,
         "faint": faint,
         "input-cursor-background": colours["accent"],
         "input-selection-background": selection,
@@ -64,16 +49,3 @@ def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:
         "scrollbar-background": colours["background"],
         "button-focus-text-style": "bold",
     }
-
-
-def contrast(first: Color, second: Color) -> float:
-    """Return the contrast ratio of two colours, from 1 to 21 (WCAG 2.2)."""
-    high, low = sorted((_luminance(first), _luminance(second)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(color: Color) -> float:
-    red, green, blue = (
-        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in color.normalized
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -153,14 +153,10 @@ def test_a_conversation_is_deleted_once_a_person_at_a_terminal_agrees(
     assert "No conversation" in run("conversations", "delete", saved_id).err
 
 
-def _add_note(source: Path, title: str, comment: str) -> None:
-    library = open_library((str(source),))
-    note = make_note(library, cite_span(find(library, title), None, library), comment)
-    NoteStore(open_store().notes_folder, library.source).save(note)
-
-
 def test_notes_follow_a_document_that_has_moved(run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _add_note(garden, "Tools", "Sharpen them.")
+    library = open_library((str(garden),))
+    note = make_note(library, cite_span(find(library, "Tools"), None, library), "Sharpen them.")
+    NoteStore(open_store().notes_folder, library.source).save(note)
     conversation = run("ask", garden, "How long is a plot?", "--json").json["conversation"]
     monkeypatch.chdir(garden.parent)
     new = garden.rename(garden.with_name("moved.md"))
@@ -169,17 +165,6 @@ def test_notes_follow_a_document_that_has_moved(run: RunCommand, garden: Path, m
     run(new, "--conversation", conversation, "--plain")
     assert "Sharpen them." in run("notes", new).out
     assert run("notes").out == f"{new}  (1 note)\n"
-
-
-def test_it_is_said_where_the_notes_on_the_same_text_are(run: RunCommand, garden: Path) -> None:
-    other = garden.with_name("other.md")
-    other.write_text("# Other\n", "utf-8")
-    _add_note(garden.parent, "Tools", "Sharpen them.")
-    assert f"`roamtui notes {garden.parent}`" in run("notes", garden).err
-    assert "You have no notes on this document." in run("notes", other).err
-    run("notes", garden.parent, "--delete", "--yes")
-    _add_note(garden, "Tools", "Sharpen them.")
-    assert f"`roamtui notes {garden}`" in run("notes", garden.parent).err
 
 
 needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")

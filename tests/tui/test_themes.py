@@ -6,10 +6,24 @@ import pytest
 from textual.color import Color
 
 from roamtui.paths import get_resource_dir
-from roamtui.tui.themes import CONTRAST_MIN, contrast, read_theme
+from roamtui.tui.themes import read_theme
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
 GROUNDS = ("background", "surface", "panel")
+CONTRAST_MIN = 4.5
+"""Minimum contrast between text and its background (WCAG 2.2, level AA)."""
+
+
+def contrast(first: Color, second: Color) -> float:
+    high, low = sorted((compute_luminance(first), compute_luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def compute_luminance(color: Color) -> float:
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.stem)

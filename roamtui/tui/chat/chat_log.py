@@ -211,12 +211,11 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     def action_toggle_steps(self) -> None:
         view = self.selected.get_exchange()
-        is_long = view is not None and view.action_fold_question()
-        if view is None or not (view.action_fold_passages() or view.fold_steps() or is_long):
+        if view is None or not (view.action_fold_passages() or view.fold_steps()):
             self.post_message(StatusMessage("No steps to show"))
-        elif view.passages is None or is_long:
+        elif view.passages is None:
             self.stop_following()
-            self.call_after_refresh(self.scroll_to_lines, view, range(1) if is_long else view.step_lines)
+            self.call_after_refresh(self.scroll_to_lines, view, view.step_lines)
 
     async def action_note(self) -> None:
         await self.run_action("screen.add_note")

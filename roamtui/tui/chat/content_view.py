@@ -14,8 +14,6 @@ from roamtui.markdown.surroundings import Part
 from roamtui.plain import sanitise_text
 from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 
-_QUESTION_LINES_MAX = 6
-"""A question with a whole pasted page would push its answer out of view."""
 QUESTION_SIGN = Content.styled("❯ ", "bold $secondary")
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
@@ -110,19 +108,9 @@ def draw_parts(parts: Sequence[Part]) -> Content:
 
 
 @lru_cache(maxsize=8)
-def _wrap_question(question: str, width: int) -> Sequence[Content]:
-    """Wrap a question. A long one would delay each word of its answer if that were not cached."""
+def draw_question(question: str, width: int) -> Sequence[Content]:
+    """Draw a question. A long one would delay each word of its answer if that were not cached."""
     return draw_band(Content.styled(sanitise_text(question), "bold"), width)
-
-
-def draw_question(question: str, width: int, *, is_whole: bool = False) -> list[Content]:
-    """Draw a question. If it is long, draw only the first lines, unless it `is_whole`."""
-    lines = [*_wrap_question(question, width)]
-    more = len(lines) - _QUESTION_LINES_MAX
-    if more > 1 and not is_whole:
-        words = Content.styled(f"… {more} more lines", Style.from_meta({"@click": "fold_question"}))
-        lines[_QUESTION_LINES_MAX:] = draw_band(words.stylize("$muted"), width, lead="  ")
-    return lines
 
 
 def draw_band(words: Content, width: int, lead: Content | str = QUESTION_SIGN) -> list[Content]:

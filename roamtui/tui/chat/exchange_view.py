@@ -111,8 +111,6 @@ class ExchangeView(ContentView):
         self._actions: list[Notice] = []
         self._is_folded = False
         """Whether only a summary of the actions is shown."""
-        self._shows_question = False
-        """Whether a long question is shown whole."""
         self._library = library
         self._checker: QuoteChecker | None = None
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
@@ -193,16 +191,6 @@ class ExchangeView(ContentView):
             self.invalidate()
         return is_possible
 
-    def action_fold_question(self) -> bool:
-        """Show a long question whole, or only its beginning. Return whether it is long."""
-        question = self.exchange.question
-        width = self.size.width
-        is_long = draw_question(question, width) != draw_question(question, width, is_whole=True)
-        if is_long:
-            self._shows_question = not self._shows_question
-            self.invalidate()
-        return is_long
-
     def action_fold_passages(self, *cards: int) -> bool:
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
         if self.passages is None:
@@ -242,7 +230,7 @@ class ExchangeView(ContentView):
         self.targets += self.citation_targets
         if self.passages is not None:
             answer = self.passages.draw(self, self.cited.start, room)
-        lines = draw_question(self.exchange.question, width, is_whole=self._shows_question)
+        lines = [*draw_question(self.exchange.question, width)]
         lines += draw_band(self._about, width, lead="  ") if self._about else []
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
         lines += _set_apart(steps)

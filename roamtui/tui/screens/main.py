@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.geometry import Offset
 from textual.screen import Screen
-from textual.scroll_view import ScrollView
-from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -235,16 +232,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(events.DescendantFocus)
     def _show_hints(self) -> None:
         self._hints.scope = self.panes.scope
-
-    @override
-    def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
-        """Move a place in the margin of a text to the nearest one in it. Textual ignores scrolling there."""
-        widget, offset = super().get_widget_and_offset_at(x, y)
-        if not isinstance(widget, ScrollView) or widget.content_region.contains(x, y):
-            return widget, offset
-        left, top, width, height = widget.content_region
-        inside = Offset(max(left, min(x, left + width - 1)), max(top, min(y, top + height - 1)))
-        return widget, super().get_widget_and_offset_at(*inside)[1]
 
     def on_key(self, event: events.Key) -> None:
         """Note a digit, because `action_select_quote` is not told its key. Say if a key does nothing here."""

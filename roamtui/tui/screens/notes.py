@@ -15,11 +15,11 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.notes import Note, NoteStore, find_other_sources, make_note
+from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.outline.labels import PATH_STEP
-from roamtui.paths import display_path, is_standard_input
+from roamtui.paths import is_standard_input
 from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import list_path_titles, simplify_quote
@@ -60,16 +60,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         notes = await asyncio.to_thread(self._store.read)
         self._located = await asyncio.to_thread(locate_notes, notes, self._library)
         self.show()
-        hint = "" if self._located else self._hint
-        if not notes and (others := await asyncio.to_thread(self._find_other_sources)):
-            hint = f"Your notes on this text are in {others}: open that to see them"
-        self.show_message(hint)
-
-    def _find_other_sources(self) -> str:
-        store = self._agent.conversation.store
-        assert store is not None, "without a store there is no list of notes"
-        keys = find_other_sources(store.notes_folder, get_source_key(self._library))
-        return " and ".join(map(display_path, keys))
+        self.show_message("" if self._located else self._hint)
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[LocatedNote]]:

@@ -1,4 +1,4 @@
-"""The dialogs that choose an open document, or a theme or model, which may be saved for the next start."""
+"""The dialogs that choose a theme or a model, which may be saved for the next start."""
 
 import asyncio
 import os
@@ -12,15 +12,11 @@ from typing_extensions import override
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import format_window
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
-from roamtui.paths import display_path
-from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, KeyHints, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
-_NUMBERED_MAX = 9
-"""The open documents after these are found by their names."""
 _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Needs an API key"
 
@@ -64,30 +60,6 @@ class PickerDialog(ListDialog[str, str | None]):
             self.services.save_settings(settings)
         except RoamtuiError as error:
             self.app.notify(str(error), severity="error", markup=False)
-
-
-class PagePicker(PickerDialog):
-    """Lists open documents and tables. The result is the mode of one. A typed number chooses it at once."""
-
-    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.next_document"})
-
-    def __init__(
-        self, pages: Mapping[str, tuple[str, str]], current: str, services: Services, next_key: str
-    ) -> None:
-        """List `pages`, which has a title and a source for each mode. `next_key` goes to the next one."""
-        choices = []
-        for number, (mode, (title, source)) in enumerate(pages.items(), 1):
-            sign = str(number) if number <= _NUMBERED_MAX else ""
-            choices.append(PickerItem(value=mode, label=title, note=display_path(source), sign=sign))
-        foot = make_foot("enter to go there", "esc to cancel", before=f"{next_key} for the next, number or ")
-        super().__init__("Open documents", choices, current, services, foot)
-
-    @override
-    def filter(self) -> None:
-        super().filter()
-        for choice in self.choices:
-            if choice.sign == self.typed != "":
-                self.choose(choice.value)
 
 
 class ThemePicker(PickerDialog):

@@ -161,27 +161,6 @@ def test_below_a_source_stands_the_documents_sentence_with_the_quote_bright() ->
 USUAL, WIDE = (120, 35), (160, 45)
 
 
-@pytest.mark.parametrize("separator", ["\n", " "], ids=["lines", "one line"])
-async def test_of_a_long_question_the_first_lines_are_shown_until_a_key_shows_all_and_the_model_gets_all(
-    separator: str,
-) -> None:
-    question = separator.join(f"A line of a log with number {number}." for number in range(1, 171))
-    async with running(make_app(["Of loaves."]), (80, 24)) as ui:
-        await ui.ask(question)
-        assert question in [message.text for message in ui.model.requests[-1].messages][-1]
-        shown = re.search(r"… (\d+) more lines", ui.text)
-        assert shown is not None
-        assert "number 1." in ui.text
-        assert "Of loaves." in ui.text
-        assert "number 170." not in ui.text
-        before = len(ui.last.lines)
-        await ui.focus(Scope.CHAT).press_until("number 12.", "space")
-        assert len(ui.last.lines) - before == int(shown[1]) - 1
-        await ui.press_until(shown[0], "space")
-        await ui.click_on(shown[0])
-        await ui.wait_until("number 12.")
-
-
 async def answer_about_ovens(ui: RunningApp) -> None:
     """Have a question answered with three citations: two in the text, one not."""
     stone, deck = ui.find_id("Stone oven"), ui.find_id("Deck oven")

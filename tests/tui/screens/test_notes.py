@@ -5,15 +5,12 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from roamtui.bootstrap import open_library
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.notes import Note, NoteStore, make_note
-from roamtui.quotes.located_notes import cite_span
+from roamtui.conversation.notes import Note, NoteStore
 from roamtui.tui.actions import Scope
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
-from tests.fakes.services import app_over
-from tests.tui.driving import TEXT, RunningApp, make_app, make_context, running, show_answer
+from tests.tui.driving import TEXT, RunningApp, make_app, running, show_answer
 
 BATCH = "It must rest for one hour after each batch"
 
@@ -160,15 +157,3 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         await ui.reach("Stone oven")
         await ui.wait_until("✎ why")
         await ui.press_until(lambda: "✎ why" not in ui.text, "j")
-
-
-async def test_the_list_says_where_the_notes_on_the_same_text_are(store: ConversationStore, tmp_path: Path) -> None:
-    file = tmp_path / "lamps.md"
-    file.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
-    folder = open_library([str(tmp_path)])
-    note = make_note(folder, cite_span([*folder.walk()][1], None, folder), "")
-    NoteStore(store.notes_folder, folder.source).save(note)
-    async with running(app_over(make_context(library=open_library([str(file)]), store=store)), (160, 35)) as ui:
-        await ui.press_until(NotesScreen, "f6")
-        await ui.wait_until("Your notes on this text are in")
-        assert tmp_path.name in ui.text
