@@ -10,17 +10,17 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
-from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.surroundings import Part, Surroundings
 from roamtui.markdown.units import read_visible_line
-from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, split_titles
+from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import get_isolates, shorten
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
@@ -87,7 +87,7 @@ def write_answer(
     if sys.stdout.isatty():
         width, is_styled = get_terminal_form()
         answer = render_answer(report.proof, width=width, is_styled=is_styled)
-        listed = [*_list_sources(exchange, library, width), *_list_facts(report, model_name)]
+        listed = [*_list_sources(exchange, library), *_list_facts(report, model_name)]
         sources = [_render_line(line, width, is_styled=is_styled) for line in listed]
         write_laid_out("\n".join([answer, *sources]) + "\n")
     elif exchange.has_passages:
@@ -99,12 +99,15 @@ def write_answer(
         write_sanitised("\n".join(lines) + "\n")
 
 
-def _list_sources(exchange: Exchange, library: Library, width: int) -> list[str | Surroundings]:
-    """List the sources of an answer as lines of a terminal, and the text around their quotes."""
-    has_verdicts = not exchange.has_passages
+def _list_sources(exchange: Exchange, library: Library) -> list[str | Surroundings]:
+    """List the sources of an answer as lines like those of the chat, and the text around their quotes."""
     lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
-        lines.append(_fit_source(citation, number, library, width, has_verdicts=has_verdicts))
+        source = describe_source(citation, library)
+        sign = "" if exchange.has_passages else citation.state.sign
+        section = PATH_STEP.join(filter(None, [source.document, source.title]))
+        place = f"· {source.place}" if source.place else ""
+        lines.append(" ".join(filter(None, [str(number), sign, section, place])))
         if nearest := format_nearest(citation):
             lines.append(f"{_INDENT}{nearest}")
         if citation.surroundings is not None:
@@ -122,21 +125,6 @@ def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
     unproven = f"! {report.unproven}" if exchange.is_unproven else report.unproven
     return [*filter(None, [report.verdict, unproven, report.reading, f"({model_name}{ending})"])]
-
-
-def _fit_source(citation: Citation, number: int, library: Library, width: int, *, has_verdicts: bool) -> str:
-    """Write a source on a line, with as much of its path as the width has room for."""
-    sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
-    start = f"{number}{sign} "
-    if citation.section_id not in library:
-        return f"{start}there is no such section"
-    place = f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
-    if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
-        place = f": {describe_source(citation, library).place}"
-    document, titles = split_titles(library, citation.section_id)
-    path = [*filter(None, [document]), *titles]
-    shown = fit_path(path, width - len(_INDENT), len(start) + len(place), kept=bool(document))
-    return start + PLAIN_PATH_STEP.join(shown) + place
 
 
 def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> str:

@@ -1,7 +1,6 @@
 """Format the parts of a line in an outline: title, size and opening words of a node, all escaped."""
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from msgspec.structs import replace
@@ -88,21 +87,6 @@ def format_line_range(library: Library, span: Span) -> str:
 def format_path(library: Library, section_id: str) -> str:
     """Join the titles from the top down to a node with ``>``."""
     return PLAIN_PATH_STEP.join(list_titles(library, section_id))
-
-
-def fit_path(titles: Sequence[str], width: int, taken: int, *, kept: int) -> Sequence[str]:
-    """Leave out titles until a path fits a line of `width` characters, with `taken` of them in use.
-
-    The last title stays, and so do the first `kept`, such as the name of a document.
-    """
-    kept_titles = titles[: min(kept, len(titles) - 1)]
-    rest = titles[len(kept_titles) :]
-    shown = titles
-    for number in range(1, len(rest)):
-        if len(PATH_STEP.join(shown)) + taken <= width:
-            break
-        shown = (*kept_titles, "…", *rest[number:])
-    return shown
 
 
 def list_titles(library: Library, section_id: str) -> list[str]:

@@ -99,7 +99,7 @@ def run_in_terminal(*arguments: str | Path, columns: int = 80, **environ: str) -
 def test_an_answer_has_styles_in_a_terminal(garden: Path) -> None:
     text = run_in_terminal("ask", garden, _QUESTION)
     assert "\x1b[4;36m“Tools are lent for three days." in text
-    assert "\n  1 Garden manual > Tools, line 19\n" in _SEQUENCE.sub("", text)
+    assert "\n  1 Tools · line 19\n" in _SEQUENCE.sub("", text)
 
 
 def test_hits_are_wrapped_between_words_in_a_terminal(garden: Path) -> None:

@@ -86,4 +86,4 @@ def test_an_answer_streams_into_a_terminal_with_its_signs(
         'It costs "50 cents a day" [1 ✓]. That is all.',
         "  no source for 1 sentence: That is all.",
     ]
-    assert "  1 ✓ Garden manual > Tools, line 19: quote found in the text" in lines
+    assert "  1 ✓ Tools · line 19" in lines

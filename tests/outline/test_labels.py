@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import PATH_STEP, escape, fit_path
+from roamtui.outline.labels import escape
 from roamtui.outline.render import render_outline
 from tests.case_files import read_rows
 from tests.outline.documents import write_words
@@ -31,23 +31,3 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
 @pytest.mark.parametrize(("text", "shown"), read_rows("outline/labels", "escaped"))
 def test_only_imitations_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
-
-
-_LAW = ("Book 2 - Law of obligations", "Title 5 - Lease and usufructuary lease", "Section 573c Periods of notice")
-
-
-@pytest.mark.parametrize(
-    ("titles", "kept", "width", "path"),
-    [
-        (_LAW, 0, 110, " › ".join(_LAW)),
-        (_LAW, 0, 90, "… › Title 5 - Lease and usufructuary lease › Section 573c Periods of notice"),
-        (_LAW, 0, 40, "… › Section 573c Periods of notice"),
-        (_LAW[2:], 0, 20, "Section 573c Periods of notice"),
-        (("law.pdf", *_LAW), 1, 70, "law.pdf › … › Section 573c Periods of notice"),
-        (("law.pdf",), 1, 5, "law.pdf"),
-    ],
-)
-def test_a_long_path_keeps_its_document_and_last_title(
-    titles: tuple[str, ...], kept: int, width: int, path: str
-) -> None:
-    assert PATH_STEP.join(fit_path(titles, width, taken=len(" · p. 1"), kept=kept)) == path
