@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -23,7 +24,6 @@ from roamtui.conversation.notices import format_usage, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import (
     Block,
     Code,

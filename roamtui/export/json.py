@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from roamtui.answer_report import list_facts
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.events import (
     EVENT_NAMES,
@@ -22,7 +23,6 @@ from roamtui.conversation.events import (
     ToolUse,
 )
 from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
-from roamtui.export.answer_report import list_facts
 from roamtui.plain import format_json
 from roamtui.quotes.wording import PASSAGE_LABEL
 from roamtui.table.cells import Cell

@@ -10,10 +10,10 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.state import ConversationState
-from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP

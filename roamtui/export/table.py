@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from roamtui.export.answer_report import format_cell_facts, list_facts
+from roamtui.answer_report import format_cell_facts, list_facts
 from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line

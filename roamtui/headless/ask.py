@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from roamtui.agent.loop import Agent
+from roamtui.answer_report import AnswerReport, list_facts
 from roamtui.conversation.events import (
     ConversationEvent,
     NodesLoaded,
@@ -28,7 +29,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
-from roamtui.export.answer_report import AnswerReport, list_facts
 from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.export.answer_report import AnswerReport
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, make_agent, saying
 from tests.conversation.conversations import make_library

@@ -9,7 +9,6 @@ from textual import events
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
-from roamtui.models.recorded import RecordedModel
 from roamtui.tui.chat.question_area import _SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
@@ -181,15 +180,6 @@ async def test_questions_that_were_taken_back_come_back_after_a_restart_until_th
         assert ui.box.drafts == [SECOND]
 
 
-async def test_the_demo_has_a_draft_of_its_own(store: ConversationStore) -> None:
-    models = {"own": None, "recorded": RecordedModel()}
-    for _ in range(2):
-        for words, model in models.items():
-            async with running(make_app(store=store, model=model)) as ui:
-                await ui.press(*words.removeprefix(ui.box.text))
-                assert ui.box.text == words
-
-
 async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: ConversationStore) -> None:
     async with running(make_app(store=store)) as ui:
         await ui.press(*"old")
@@ -308,13 +298,6 @@ async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_ano
         await ui.press_until(lambda: not ui.box.text, "ctrl+c")
         await ui.ask(SECOND)
         assert questions(ui) == [FIRST, SECOND]
-
-
-async def test_deleting_a_word_of_an_empty_box_tells_how_to_close_the_document() -> None:
-    async with running(make_app()) as ui:
-        await ui.press_until(lambda: ui.box.text == "a ", *"a b", "ctrl+w")
-        await ui.press_until("To close the document, press esc, then ctrl+w", "ctrl+w", "ctrl+w")
-        await ui.press_until("A path, a URL, or text to filter the list", "escape", "ctrl+w")
 
 
 @pytest.mark.parametrize("word", [":q!", "quit"])

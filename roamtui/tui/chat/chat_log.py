@@ -231,7 +231,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         return None, None
 
     def action_copy(self) -> None:
-        from roamtui.export.answer_report import AnswerReport  # noqa: PLC0415
+        from roamtui.answer_report import AnswerReport  # noqa: PLC0415
 
         if self.current is not None and (answer := self.current.answer.rstrip()):
             lines = [answer.strip()]

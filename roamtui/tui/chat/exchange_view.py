@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.selection import Selection
 from typing_extensions import override
 
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -25,7 +26,6 @@ from roamtui.conversation.notices import (
 )
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.surroundings import Surroundings

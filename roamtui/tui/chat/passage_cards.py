@@ -9,10 +9,10 @@ from textual.content import Content, Span
 from textual.style import Style
 
 from roamtui.agent.cards import PassageCard
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
-from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown

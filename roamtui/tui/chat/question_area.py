@@ -62,13 +62,12 @@ class QuestionBox(TextArea):
 
         question: str
 
-    def __init__(self, history: Iterable[str], keys: Keymap) -> None:
+    def __init__(self, history: Iterable[str]) -> None:
         """Make an empty box. `history` has earlier questions, oldest first."""
         placeholder = Content("Ask this document…")
         super().__init__(
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
         )
-        self._keys = keys
         self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._texts = [*history, ""]
         """The history, oldest first, and then the typed text."""
@@ -145,15 +144,6 @@ class QuestionBox(TextArea):
 
     def action_insert_line(self) -> None:
         self.insert("\n")
-
-    @override
-    def action_delete_word_left(self) -> None:
-        if self.text:
-            super().action_delete_word_left()
-        else:
-            back_key = self._keys.first_keys["global.back"]
-            close_key = self._keys.first_keys["global.close_document"]
-            self.post_message(StatusMessage(f"To close the document, press {back_key}, then {close_key}"))
 
     @override
     def action_cursor_up(self, select: bool = False) -> None:
@@ -248,12 +238,12 @@ class QuestionArea(Container):
         """Whether a question waits for its answer."""
         return self._worker is not None
 
-    def open_draft(self, *, is_demo: bool = False) -> None:
-        """At the start, put the drafts of an earlier run, or of an earlier demo, into the box."""
-        if found := self._find_drafts(is_first=True, is_demo=is_demo):  # else typing ahead can be undone
+    def open_draft(self) -> None:
+        """At the start, put the drafts of an earlier run into the box."""
+        if found := self._find_drafts(is_first=True):  # else typing ahead can be undone
             self._show_drafts([*found, *self.box.drafts], found)
 
-    def _find_drafts(self, *, is_first: bool = False, is_demo: bool = False) -> list[str]:
+    def _find_drafts(self, *, is_first: bool = False) -> list[str]:
         """Open the file of the conversation's drafts, and return them.
 
         At the start, a new conversation takes over the drafts of an earlier run. A conversation whose
@@ -265,8 +255,7 @@ class QuestionArea(Container):
         store = self._conversation.store
         found: list[str] = []
         if store is not None:
-            source = get_source_key(state.library)
-            self._draft_file = DraftFile(store, f"demo of {source}" if is_demo else source, state.id)
+            self._draft_file = DraftFile(store, get_source_key(state.library), state.id)
             with suppress(OSError):
                 if is_first or state.exchanges:
                     self._draft_file.take_over(is_new=not state.exchanges)

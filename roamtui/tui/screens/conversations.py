@@ -70,21 +70,16 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[ConversationSummary]]:
-        """Yield the conversations that have each typed word. Those with all words in the title come first.
+        """Yield the conversations that have each typed word.
 
         Without typed words, the conversations about the open document come first. Each group starts with the
         newest.
         """
         words = typed.casefold().split()
-
-        def has_words(*texts: str) -> bool:
-            text = "\n".join(texts).casefold()
-            return all(word in text for word in words)
-
-        found = [
-            each for each in self._summaries if has_words(each.title, each.source, each.model, each.text)
-        ]
-        for summary in sorted(found, key=lambda each: not has_words(each.title)):
+        for summary in self._summaries:
+            text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
+            if not all(word in text for word in words):
+                continue
             heading = ""
             if not typed and self._conversation is not None:
                 heading = "This document" if summary.source == self._source else "Other documents"

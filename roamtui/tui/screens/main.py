@@ -84,7 +84,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(context.conversation, keys)
         asked = [exchange.question for exchange in state.exchanges]
-        self.question_box = QuestionBox([*reversed(options.examples), *asked], keys)
+        self.question_box = QuestionBox([*reversed(options.examples), *asked])
         self.status_line = StatusLine(state, self.agent.model, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
@@ -129,7 +129,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.upkeep.start()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
-            self.questions.open_draft(is_demo=self.agent.model.name == RECORDED)
+            self.questions.open_draft()
             self.started.set()
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
@@ -349,10 +349,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_conversations(self) -> None:
         from roamtui.tui.screens.conversations import ConversationsScreen
 
-        if (store := self.conversation.store) is None:
-            problem = "There are no saved conversations, because saving is off."
-            self.notify(problem, severity="warning", markup=False)
-        elif not self.warn_if_busy():
+        store = self.conversation.store
+        assert store is not None, "the app saves its conversations"
+        if not self.warn_if_busy():
             screen = ConversationsScreen(self.conversation, store, self.keys)
             before = self.conversation.switch_count
             if request := await self.app.push_screen_wait(screen):

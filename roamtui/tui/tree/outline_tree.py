@@ -39,7 +39,6 @@ from roamtui.tui.tree.visible_lines import (
     FOUND_SIGN,
     OPEN_SIGN,
     SIGNS,
-    TITLE_LENGTH_MAX,
     FoldState,
     VisibleLines,
     list_signs,
@@ -47,6 +46,8 @@ from roamtui.tui.tree.visible_lines import (
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
+_TITLE_LENGTH_MAX = 1_000
+"""In characters. No screen shows more, and a heading may have a million."""
 _TITLE_WIDTH_MIN = 8
 """In cells. If a title would get less, the page is left out."""
 _get_drawn = attrgetter("library", "unfolded", "open_sections", "cited", "reading_id")
@@ -116,26 +117,15 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return head + Content.styled(page, "$muted")
 
     def _draw_title(self, node: Node, room: int, *, is_open: bool) -> Content:
-        """Draw a title in `room` cells. If it is too long, its end is cut.
-
-        If the end alone tells it from a sibling, the words that it shares with the sibling are cut first.
-        After a title that says nothing, such as a number or the title of a sibling, come the words below it.
-        """
-        words = (node.title[:TITLE_LENGTH_MAX], *self.lines.split_title(node.id))
-        title, shared, own = map(strip_anchor, map(sanitise_line, words))
+        """Draw a title in `room` cells. After a mere number come the words below it."""
+        title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         style = "" if title else "italic $muted"
         if is_open:
             style = "bold $text-accent"
-        if not own or not any(map(str.isalpha, title)):
-            start = Content.styled(title or format_node_title(node), style)
-            end = Content.styled(self._find_words_below(node.id) if title else "", "$muted")
-        elif not shared or cell_len(title) <= room or cell_len(f"{shared} {own.split()[0]}") < room:
-            return Content.styled(title, style).truncate(room, ellipsis=True)
-        else:
-            start = Content.styled(shared, style)
-            end = Content.styled(own, style)
-        start = start.truncate(max(room // 3, room - end.cell_length - 1), ellipsis=True)
-        return (start + " " + end).truncate(room, ellipsis=True)
+        shown = Content.styled(title or format_node_title(node), style)
+        if title and not any(map(str.isalpha, title)):
+            shown += Content.styled(f" {self._find_words_below(node.id)}", "$muted")
+        return shown.truncate(room, ellipsis=True)
 
     def _find_words_below(self, section_id: str) -> str:
         """Return the first words of a node's own text or, if it has none, the title of its first child."""

@@ -6,7 +6,6 @@ An opening text of only white space is left out.
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from enum import StrEnum
-from os.path import commonprefix
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -16,8 +15,6 @@ _LAST_BRANCH = "└ "
 _TRUNK = "│ "
 _GAP = "  "
 _CUT_GUIDES = "‥ "
-TITLE_LENGTH_MAX = 1_000
-"""In characters. No screen shows more, and a heading may have a million."""
 
 
 class FoldState(StrEnum):
@@ -50,8 +47,6 @@ class VisibleLines:
             if node_id in self._unfolded_with_title:
                 pending += reversed(library.children(node_id))
         self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
-        self._places: dict[str, dict[str, int]] = {}
-        """The places of the children of each node that was asked for. There may be 100,000."""
 
     def id_at(self, line: int) -> str | None:
         """Return the id of the node on a line, or None if there is no such line."""
@@ -76,28 +71,6 @@ class VisibleLines:
             node = self.library.node(node.parent)
         excess = len(guides) - 2 * (width // 5)
         return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
-
-    def split_title(self, section_id: str) -> tuple[str, str]:
-        """Split a title into the words with which a sibling next to it begins too, and its own words.
-
-        If the title of such a sibling is the same, it has no words of its own.
-        """
-        library = self.library
-        node = library.node(section_id)
-        parent = library.root_id if node.parent is None else node.parent
-        siblings = library.children(parent)
-        if parent not in self._places:
-            self._places[parent] = {sibling: place for place, sibling in enumerate(siblings)}
-        place = self._places[parent][section_id]
-        neighbours = (*siblings[max(0, place - 1) : place], *siblings[place + 1 : place + 2])
-        title = node.title[:TITLE_LENGTH_MAX]
-        shared = ""
-        for other in (library.node(sibling).title[:TITLE_LENGTH_MAX] for sibling in neighbours):
-            if other == title:
-                return title, ""
-            start = commonprefix((title, other))  # noqa: RUF071 - they are no paths
-            shared = max(shared, start.rpartition(" ")[0], key=len)
-        return shared, title.removeprefix(shared).lstrip()
 
     def fold_at(self, line: int) -> FoldState:
         """Return the fold state of the node on a line."""

@@ -13,9 +13,7 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import build_library
 from roamtui.errors import UsageError
-from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -135,20 +133,6 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await ui.press_until(lambda: len(listed(ui.app)) == 2, "escape")
         await ui.press_until(lambda: listed(ui.app) == ["What of steam?"], "/", *"steam")
         await ui.press_until("❯ What of steam?", "enter", "enter")
-
-
-async def test_a_title_with_the_typed_words_comes_before_a_text_with_them(
-    app: RoamApp, store: ConversationStore
-) -> None:
-    elsewhere = Conversation(build_library(RawText(text="# Tea\n", source="tea.md", name="tea")), store=store)
-    await Agent(elsewhere, ScriptedModel(["Hot."]), options=NO_HITS).ask("Is steam hot?")
-    elsewhere.close()
-    async with running(app, (120, 35)) as ui:
-        await talk(ui, "What of the starter?", "Steam")
-        await ui.ask("And steam?", "Hot.")
-        await open_list(ui)
-        assert listed(ui.app) == ["What of the starter?  ● now", "Is steam hot?"]
-        await ui.press_until(lambda: listed(ui.app) == ["Is steam hot?", "What of the starter?  ● now"], "/", *"steam")
 
 
 @pytest.mark.parametrize("yes", [("Y",), ("right", "space")])

@@ -97,22 +97,3 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
     tree = OutlineTree(state)
     for line in range(len(tree.lines.ids)):
         assert cell_len(tree.draw_line(line, width).plain) == width
-
-
-def test_siblings_whose_titles_begin_with_the_same_words_are_told_apart() -> None:
-    amendments = "# Amendments to the Constitution of the United States\n\n## Amendment {0}.\n\nWords of {0}.\n\n"
-    report = "# Report of the committee on finance for the year {}\n\nWords.\n\n"
-    text = (
-        "".join(amendments.format(number) for number in ("I", "II", "III")) + report.format(2019) + report.format(2020)
-    )
-    lines = [_text(make_state(make_library(text)), line, width=36) for line in range(5)]
-    ends = ("Amendment I.", "Amendment II.", "Amendment III.", "2019", "2020")
-    for line, start, end in zip(lines, ["▸ Amendments to"] * 3 + ["· Report of the"] * 2, ends, strict=True):
-        assert line.startswith(start)
-        assert line.rstrip().endswith(f"… {end}")
-
-
-def test_if_what_tells_a_title_apart_fits_only_its_end_is_cut() -> None:
-    text = "".join(f"# Year {year} annual report of the board\n\nWords.\n\n" for year in (2016, 2017))
-    line = _text(make_state(make_library(text)), 1, width=18)
-    assert line.rstrip() == "· Year 2017 annua…"
