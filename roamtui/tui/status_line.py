@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, QuestionReceived, WarningRaised
+from roamtui.conversation.events import ConversationEvent, QuestionReceived
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
 from roamtui.conversation.state import ConversationState
@@ -178,38 +178,16 @@ class MessageLine(Static):
 
 
 class WarningLine(Static):
-    """Shows what an answer would push out of view: that nothing is saved, or what went wrong meanwhile."""
+    """Shows that nothing is saved, as long as it is true: an answer would push a notice of it out of view."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.display = False
-        self._failure = ""
-        self._warning = ""
+    failure: reactive[str] = reactive("", init=False)
+    """Why nothing is saved, or empty."""
 
-    def show_event(self, event: ConversationEvent, failure: str, *, is_asking: bool) -> bool:
-        """Show the `failure` to save, if any, and a warning of a question until the next question.
-
-        Return whether the event is a warning that is shown here, and not in the conversation.
-        """
-        before = self._failure, self._warning
-        self._failure = failure
-        is_shown = False
-        match event:
-            case QuestionReceived():
-                self._warning = ""
-            case WarningRaised(message=message) if message == failure:
-                is_shown = True
-            case WarningRaised(message=message) if is_asking:
-                self._warning = message
-                is_shown = True
-            case _:
-                pass
-        if before != (self._failure, self._warning):
-            advice = "The next question tries again." if failure else ""
-            words = " ".join(filter(None, (failure, advice, self._warning)))
-            self.display = bool(words)
-            self.update(Content(sanitise_line(locate_programs(words))))
-        return is_shown
+    def watch_failure(self, failure: str) -> None:
+        """Show the failure, if there is one."""
+        self.display = bool(failure)
+        words = f"{failure} The next question tries again."
+        self.update(Content(sanitise_line(locate_programs(words))))
 
 
 class HeaderLine(ClickableLine):

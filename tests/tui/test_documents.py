@@ -254,16 +254,6 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
         assert "contract.md › Contract › Notice" in ui.text
 
 
-async def test_a_copy_of_what_is_open_is_added_with_a_word_about_it(contracts: Path) -> None:
-    (contracts / "copy.md").write_bytes((contracts / "contract.md").read_bytes())
-    library, loader = Bootstrap().open([str(contracts / "contract.md")])
-    session = Conversation(library, source_loader=loader, open_source=Bootstrap().open_added)
-    async with running(app_over(context_of(Agent(session, NoModel()))), (120, 34)) as ui:
-        await ui.run("global.add_source")
-        words = "Added copy.md, whose text was here already: it is a copy"
-        await ui.press_until(words, *"copy.md", "enter")
-
-
 async def test_a_question_about_costs_names_its_document_if_several_are_open(opener: Opener) -> None:
     request = ApprovalRequest(question="Compare the whole document by meaning?", detail="", yes="Continue")
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:

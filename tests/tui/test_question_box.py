@@ -156,7 +156,7 @@ async def test_questions_that_wait_when_the_app_ends_come_back_one_by_one_above_
     async with queueing_before_a_restart(store) as ui:
         await ui.press(*"draft")
     async with running(make_app(store=store)) as ui:
-        await ui.wait_until("Kept from last time · ↑ shows 2 more")
+        await ui.wait_until("Kept from last time · ↑ shows more")
         for text in ("draft", "And a third?", SECOND):
             assert ui.box.text == text
             await ui.press("up")
@@ -171,12 +171,12 @@ async def test_questions_that_were_taken_back_come_back_after_a_restart_until_th
         await ui.press_until(lambda: ui.box.text == "And a third?", "escape")
         await ui.press_until(lambda: ui.box.text == SECOND, "escape")
     async with running(make_app(store=store)) as ui:
-        await ui.wait_until("Kept from last time · ↑ shows 1 more")
+        await ui.wait_until("Kept from last time · ↑ shows more")
         assert ui.box.text == "And a third?"
         await ui.press("ctrl+c", "up")
         assert ui.box.text == SECOND
     async with running(make_app(store=store)) as ui:
-        await ui.wait_until("Kept from last time ")
+        await ui.wait_until("Kept from last time")
         assert ui.box.drafts == [SECOND]
 
 
@@ -186,7 +186,7 @@ async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: C
     app = make_app(store=store)
     app.main_screen.question_box.fill("new")
     async with running(app) as ui:
-        await ui.wait_until("↑ shows what is kept from last time")
+        await ui.wait_until("Kept from last time")
         assert ui.box.text == "new"
         await ui.press("up")
         assert ui.box.text == "old"

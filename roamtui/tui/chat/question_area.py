@@ -241,7 +241,7 @@ class QuestionArea(Container):
     def open_draft(self) -> None:
         """At the start, put the drafts of an earlier run into the box."""
         if found := self._find_drafts(is_first=True):  # else typing ahead can be undone
-            self._show_drafts([*found, *self.box.drafts], found)
+            self._show_drafts([*found, *self.box.drafts], found=True)
 
     def _find_drafts(self, *, is_first: bool = False) -> list[str]:
         """Open the file of the conversation's drafts, and return them.
@@ -262,16 +262,12 @@ class QuestionArea(Container):
                 found = self._draft_file.find()
         return found
 
-    def _show_drafts(self, drafts: list[str], found: list[str]) -> None:
-        """Put drafts into the box, and say which ones were `found` in the file."""
+    def _show_drafts(self, drafts: list[str], *, found: bool) -> None:
+        """Put drafts into the box, and say whether some were `found` in the file."""
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
         self.keep_draft()
-        hint = "↑ shows what is kept from last time"
-        if found[-1:] == drafts[-1:]:
-            more = len(drafts) - 1
-            hint = f"Kept from last time · ↑ shows {more} more" if more else "Kept from last time"
-        self._frame.border_subtitle = hint if found else ""
+        self._frame.border_subtitle = "Kept from last time · ↑ shows more" if found else ""
 
     @on(TextArea.Changed)
     def _keep_draft_soon(self) -> None:
@@ -372,7 +368,7 @@ class QuestionArea(Container):
             self.box.remember(exchange.question)
             self.box.settled.add(exchange.question)
         found = self._find_drafts()
-        self._show_drafts([*typed, *found], found)
+        self._show_drafts([*typed, *found], found=bool(found))
         self._is_unasked = not exchanges
 
     @on(QuestionBox.Submitted)

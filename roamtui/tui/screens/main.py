@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.events import ConversationEvent, WarningRaised
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
@@ -183,7 +183,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         state = self.conversation.state
         failure = self.conversation.save_failure
-        is_told = self._warning_line.show_event(event, failure, is_asking=self.is_asking)
+        self._warning_line.failure = failure
+        is_told = isinstance(event, WarningRaised) and event.message == failure
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             if state.library is not self._shown_state.library:
                 for shown in (self.header, self.welcome, self.reader_pane):
@@ -412,9 +413,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             size = format_count(library.section_count - before.section_count, "section")
             key = self.keys.first_keys["section.ask"]
             words = f"Added {source.title}, {size} · {key} on it in the outline asks about it only"
-            texts = {document.content_hash for document in before.documents if document.text}
-            if texts.issuperset(document.content_hash for document in library.documents if document.text):
-                words = f"Added {source.title}, whose text was here already: it is a copy"
             self.notify(words, markup=False)
 
     # Not in `PaneSwitcher`, because Textual does not pass a message beyond the widget that posts it.

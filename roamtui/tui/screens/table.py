@@ -263,18 +263,16 @@ class TableScreen(Screen[None]):
             self._show_proof()
 
     def action_run(self) -> None:
-        if self._filling.locked():
-            self._show_message("The questions are being asked already.")
-        elif self._table.columns:
+        if self._table.columns:
             self._fill()
 
     @work(group="filling", exit_on_error=False)
     async def _fill(self, *columns: Column) -> None:
-        """Ask the questions without an answer, of some columns or of all, if the person agrees.
-
-        This begins once the previous run has ended.
-        """
-        self._show_message("This question comes after the others." if self._filling.locked() else "")
+        """Ask the questions without an answer, of some columns or of all, if the person agrees."""
+        if self._filling.locked():
+            key = self._keys.first_keys["table.run"]
+            self._show_message(f"Questions are being asked. Press {key} when they are answered.")
+            return
         async with self._filling:
             self._show_message("")
             run = await fill_table(self._table, self._plan, self._on_progress, self._confirm, columns or None)
