@@ -1,6 +1,5 @@
 """The passages of an answer without a model, as numbered cards."""
 
-import re
 from collections.abc import Sequence
 from textwrap import dedent
 
@@ -16,7 +15,6 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
-from roamtui.markdown.passages import find_code
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
@@ -34,8 +32,6 @@ _QUESTION_WORD_STYLE = "bold $secondary"
 """Style of the question's words. To underline them, as Find does, would make text hard to read."""
 _GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
 """Separates two passages of a section."""
-_CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
-"""Matches a text that ends with a line that is not blank, so that what follows continues its block."""
 
 
 class _Card(Struct, frozen=True, kw_only=True):
@@ -129,23 +125,12 @@ def _make_card(content: PassageCard, library: Library) -> _Card:
 
 
 def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
-    """Parse a passage with what its first line needs: indent, the table's head, or the code's fence."""
+    """Parse a passage, after the head of its table or the fence of its code if it is only a part of one."""
     quote = passage.quote or ""
     span = resolve_citation(passage, library)
-    if span is None:  # the document has changed
-        return read_markdown(quote).blocks
-    doc = span.doc
-    start = span.start
-    text = library.documents_by_key[doc].text
-    section_id = library.section_at(doc, start)
-    first = start if section_id is None else library.node(section_id).own_content_span.start
-    above = text[first:start].rstrip(" \t")
-    line_start = first + len(above)
-    is_inside_line = above != "" and above[-1] not in "\r\n"
-    markdown = quote if is_inside_line else text[line_start:start] + quote
     context = ""
-    if _CONTINUED.search(above):
-        context = build_parser_context(text, first, line_start, "")
-        code = find_code(text[first : span.end], start - first)
-        markdown = markdown if context or code else dedent(markdown)
-    return read_markdown(context + markdown).blocks
+    if span is not None and (section_id := library.section_at(span.doc, span.start)):
+        first = library.node(section_id).own_content_span.start
+        text = library.documents_by_key[span.doc].text
+        context = build_parser_context(text, first, span.start, "")
+    return read_markdown(context + (quote if context else dedent(quote))).blocks
