@@ -12,16 +12,9 @@ from roamtui.commands.arguments import (
 )
 from roamtui.errors import UsageError
 
-_OPTIONS = {
-    "list": ("--all",),
-    "export": ("-o", "--in", "--format"),
-    "delete": ("--yes",),
-}
-"""The actions of `roamtui conversations`, each with its options."""
-
 
 def _add_conversations_arguments(parser: CommandParser) -> None:
-    parser.add_argument("action", nargs="?", default="list", choices=tuple(_OPTIONS))
+    parser.add_argument("action", nargs="?", default="list", choices=("list", "export", "delete"))
     parser.add_argument("id", nargs="?", metavar="ID", help="from the list")
     help_text = "md (default), or the format of -o; html is a page that replays it"
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
@@ -42,16 +35,8 @@ def _run_conversations(args: Namespace) -> None:
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
-    given = {
-        "-o": args.output,
-        "--in": args.moved_to,
-        "--format": args.format,
-        "--all": args.all or None,
-        "--yes": args.yes or None,
-    }
-    for name, value in given.items():
-        if value is not None and name not in _OPTIONS[args.action]:
-            raise UsageError(f"{name} does not work with `roamtui conversations {args.action}`.")
+    if args.action != "export" and any((args.output, args.moved_to, args.format)):
+        raise UsageError(f"-o, --in and --format do not work with `roamtui conversations {args.action}`.")
     if args.id is None:
         print_conversations(lists_one_shots=args.all)
     elif args.action == "delete":

@@ -32,21 +32,6 @@ def saved() -> None:
         _save(conversation_id, Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").events)
 
 
-@pytest.mark.usefixtures("saved")
-@pytest.mark.parametrize(("name", "begin"), [("a.md", "# "), ("a.JSON", "{"), ("a.html", "<!doctype html>")])
-def test_a_conversation_is_exported_as_the_name_of_the_file_says_and_printed_in_the_same_way(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, begin: str
-) -> None:
-    path = tmp_path / name
-    print_conversation("ef34", None, lambda *_: make_library(), path)
-    page = path.read_text("utf-8")
-    assert page.startswith(begin)
-    assert "Why ef34?" in page
-    assert capsys.readouterr() == ("", f"Wrote {path}.\n")
-    print_conversation("ef34", path.suffix[1:].lower(), lambda *_: make_library())
-    assert capsys.readouterr().out == page
-
-
 @pytest.mark.parametrize("names", [["a.md", "b.md"], ["."]])
 def test_an_export_replaces_no_document_of_several(tmp_path: Path, names: list[str]) -> None:
     for name in ("a.md", "b.md"):

@@ -4,15 +4,12 @@ import pytest
 from msgspec.structs import replace
 from textual.widgets import Input
 
-from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.notes import NoteStore
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
-from roamtui.tui.screens.dialogs import PromptDialog
 from tests.tui.driving import TEXT, RunningApp, make_app, running
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))
@@ -135,28 +132,21 @@ async def select_rest(ui: RunningApp) -> None:
     await ui.select("It must rest", "batch.")
 
 
-async def test_words_selected_are_kept_and_asked_about(store: ConversationStore) -> None:
-    async with running(make_app(store=store), (120, 30)) as ui:
+async def test_selected_words_are_copied_and_asked_about() -> None:
+    async with running(make_app(), (120, 30)) as ui:
         await select_rest(ui)
         await ui.press_until(lambda: REST.split(maxsplit=1)[0] in ui.app.clipboard, "y")
-        await ui.press_until(PromptDialog, "b")
-        await ui.press_until("Note saved", "enter")
-        await ui.wait_until(lambda: not ui.main.selections)
-        (note,) = NoteStore(store.notes_folder, "bakery.md").read()
-        assert " ".join((note.citation.quote or "").split()) == REST
-        await select_rest(ui)
         await ui.press_until(lambda: not ui.main.selections, "escape")
         assert ui.main.panes.scope is Scope.READER
         await select_rest(ui)
         await ui.press_until(lambda: ui.box.text == f"“{REST}”\n", "i")
         assert not ui.main.selections
-        screen = ui.main
         span = Span(doc="", start=TEXT.index(REST), end=TEXT.index(REST) + len(REST))
-        screen.question_box.clear()
-        screen.reader_pane.ensure_reader().open(note.citation.section_id, highlight=span)
-        screen.panes.focus_scope(Scope.READER)
-        await ui.press_until(lambda: screen.panes.scope is Scope.INPUT, "i")
-        assert screen.question_box.text == "", "a quote that is only marked is no selection"
+        ui.box.clear()
+        ui.reader.open(ui.find_id("Stone oven"), highlight=span)
+        ui.focus(Scope.READER)
+        await ui.press_until(lambda: ui.main.panes.scope is Scope.INPUT, "i")
+        assert ui.box.text == "", "a quote that is only marked is no selection"
 
 
 async def test_a_double_click_selects_a_word_and_a_third_click_the_line() -> None:

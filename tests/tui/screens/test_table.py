@@ -157,19 +157,13 @@ async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_it
     assert PERIOD in " ".join(column for _, column in kept.cells)
 
 
-async def test_enter_opens_the_document_at_the_quote(filled: Tables) -> None:
-    async with showing(filled, (160, 40)) as ui:
-        await ui.press_until(MainScreen, "down", "enter")
-        await ui.reach("Notice")
-        assert ui.state.library.title == "Lease of Bert"
-
-
-async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_document(filled: Tables) -> None:
+async def test_enter_shows_the_quote_of_a_cell_and_backspace_returns_to_the_table(filled: Tables) -> None:
     async with showing(filled, (160, 40)) as ui:
         table = ui.app.screen
         # a new document, the open one, and another document
         for keys in (("down", "enter"), ("enter",), ("up", "enter")):
             await ui.press_until(MainScreen, *keys)
+            await ui.reach("Notice")
             ui.focus(Scope.READER)
             await ui.wait_until(lambda: ui.reader.has_focus)
             await ui.press_until(lambda: ui.app.screen is table, "backspace")
