@@ -110,9 +110,3 @@ def test_hits_are_wrapped_between_words_in_a_terminal(garden: Path) -> None:
     assert max(map(measure, lines)) <= 40
     assert {line[:3] for line in lines if not line[0].isdigit()} == {"   "}
     assert any("https://garden.example/a-late-spade" in line for line in lines)
-
-
-def test_help_is_as_wide_as_the_terminal() -> None:
-    helps = [run_in_terminal("ask", "--help", columns=size, NO_COLOR="1") for size in (90, 130)]
-    longest = [max(map(len, text.splitlines())) for text in helps]
-    assert 80 < longest[0] <= 90 < longest[1] <= 130

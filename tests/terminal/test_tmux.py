@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from rich.text import Text
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -32,8 +30,8 @@ class Terminal:
         """Press keys by tmux's names; other text is typed as it is."""
         self._run("send-keys", "-t", "t", *keys)
 
-    def screen(self, *, with_colours: bool = False) -> str:
-        return self._run("capture-pane", "-p", "-t", "t", *(["-e"] if with_colours else []))
+    def screen(self) -> str:
+        return self._run("capture-pane", "-p", "-t", "t")
 
     def wait_for(self, is_there: Callable[[str], bool]) -> str:
         """Return the screen once it is as wanted; fail with what it shows where that does not come."""
@@ -112,14 +110,3 @@ def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_ma
         terminal.wait_for(lambda screen: "enter send" in screen)
     terminal.type("C-q")
     terminal.wait_for(lambda screen: screen.rstrip().endswith(("$", "#")))
-
-
-def test_no_color_leaves_greys(open_terminal: OpenTerminal) -> None:
-    terminal = open_terminal(f"env NO_COLOR=1 FORCE_COLOR=1 COLORTERM=truecolor {PROGRAM} {HANDBOOK}")
-    terminal.wait_for(lambda screen: "Ask this document" in screen)
-    console = Console()
-    text = Text.from_ansi(terminal.screen(with_colours=True))
-    styles = {text.get_style_at_offset(console, offset) for offset in range(len(text.plain))}
-    colours = {colour.get_truecolor() for style in styles for colour in (style.color, style.bgcolor) if colour}
-    assert colours
-    assert [colour for colour in colours if len({*colour}) > 1] == []
