@@ -373,6 +373,19 @@ class RoamApp(App[None], inherit_bindings=False):
         else:
             self.notify("roamtui cannot go into the background here.", markup=False)
 
+    @override
+    async def action_quit(self) -> None:
+        """Quit. If this would stop the filling of a table, ask first, unless the key is pressed again."""
+        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
+
+        is_filling = any(worker.group == "filling" and not worker.is_finished for worker in self.workers)
+        if is_filling and not isinstance(self.screen, ConfirmDialog):
+            run_key = self._keys.first_keys["table.run"]
+            kept = f"What is filled is kept. Later, {run_key} in the table asks the rest."
+            ConfirmDialog("Quit while a table is being filled?", kept, yes="Quit").ask(self, self.exit)
+        else:
+            self.exit()
+
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask
 
