@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
-from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
