@@ -1,4 +1,4 @@
-"""Containers that dialects add: `::: tip`, `/// note`, `!!! note`, and MDX such as `<Card title="Fees">`.
+"""Containers that dialects add: `::: tip`, `!!! note`, and MDX such as `<Card title="Fees">`.
 
 They are rewritten to alerts before the text is parsed, and no line is added or removed. With block rules for
 them, markdown-it-py would lose headings.
@@ -25,11 +25,11 @@ abstract admonition attention bug cite deprecated example fail failure faq help 
 quote seealso summary tab tldr todo versionadded versionchanged
 """
 KINDS = ALERTS.union(_KIND_NAMES.split())
-"""Kinds of containers whose marks also occur in other texts: `/// Returns a value` is no container."""
-_SIGN = re.compile(r"^[ \t]*(?::::|///|!!!|\?\?\?|===[+!]? \"|<[A-Z])", re.MULTILINE)
+"""Kinds of containers whose marks also occur in other texts: `!!! Wow, this is none` is no container."""
+_SIGN = re.compile(r"^[ \t]*(?::::|!!!|\?\?\?|===[+!]? \"|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""
 _FENCE = re.compile(
-    r"(?P<fence>:{3,}|/{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)"
+    r"(?P<fence>:{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)"
     r"(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
 )
 _ADMONITION = re.compile(
@@ -139,8 +139,6 @@ def _read_mark(line: str) -> _Edge | None:
         kind = (match["kind"] or "").lower()
         opens = bool(kind)
         closes = not kind
-        if kind and match["fence"].startswith("/") and kind not in KINDS:
-            return None
         rest = match["title"] or ""
         text = ""
         attributes = _read_attributes(rest)

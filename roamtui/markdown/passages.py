@@ -11,8 +11,6 @@ from roamtui.text import Bounds, estimate_tokens
 
 PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
-LINES_TOKENS_MAX = 150
-"""The same for indented code, such as a log: each of its lines can be understood by itself."""
 
 
 @lru_cache(maxsize=1_000)
@@ -66,10 +64,6 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
     """
     passages = split_passages(text)
     passage = next(((start, end) for start, end in passages if start <= offset < end), None)
-    outer = find_code(text, offset)
-    is_indented = outer is not None and outer.start == outer.offsets[0]  # no line of its own opens it
-    if outer is not None and is_indented and passage == _get_bounds(text, outer):
-        tokens_max = min(tokens_max, LINES_TOKENS_MAX)
     if passage is None or estimate_tokens(text[slice(*passage)]) <= tokens_max:
         return passage
     spans: list[Bounds] = []

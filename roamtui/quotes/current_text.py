@@ -124,8 +124,7 @@ def _find_claim(claim: Claim, library: Library, similarity_min: float) -> Findin
         was_elsewhere = was_missing or claim.original_state is QuoteState.ELSEWHERE
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     is_sentence_same = place.similarity == 1
-    is_compared = bool(sentence) and (is_sentence_same or not place.is_cut)
-    if is_compared and not is_sentence_same:
+    if sentence and not is_sentence_same:
         status = ClaimStatus.SENTENCE_CHANGED
     is_exact = found.is_exact and status is not ClaimStatus.SENTENCE_CHANGED
     return Finding(
@@ -133,7 +132,7 @@ def _find_claim(claim: Claim, library: Library, similarity_min: float) -> Findin
         span=place.span,
         section_id=section_id,
         surroundings=find_surroundings(library, found.parts, is_exact=is_exact),
-        is_sentence_compared=None if claim.sentence == "" else is_compared,
+        is_sentence_compared=None if claim.sentence == "" else bool(sentence),
     )
 
 
@@ -147,8 +146,6 @@ class _Place(NamedTuple):
     """How similar the sentence around the quote is to the one that was kept with it."""
     is_in_section: bool = False
     """Whether the quote is in the claimed section."""
-    is_cut: bool = False
-    """Whether there are more places than were compared."""
 
 
 def _iter_places(
@@ -190,8 +187,7 @@ def _find_words(
             found = kept or choose_place(places, library, sentence, context)
             if found is not None:
                 similarity = similarities[places.index(found)]
-                is_cut = len(places) == PLACES_MAX
-                return _Place(found.span, found, similarity, is_in_section=text is section, is_cut=is_cut)
+                return _Place(found.span, found, similarity, is_in_section=text is section)
     return None
 
 

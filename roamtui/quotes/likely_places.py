@@ -18,50 +18,38 @@ _SMALL = 1 << 16
 _PART_LENGTH_MIN = 1 << 10
 """Minimum number of characters of a part, so that a text does not have too many."""
 _WORDS_MAX = 8
-"""Maximum number of words of a quote, its longest ones, that a part must have."""
+"""Maximum number of words of a quote to look for: its longest ones."""
+_DIVIDED_SHARE = 4
+"""One of so many words may be missing in a part, because markup or the end of a line may divide it there."""
 _WORD_RUN = re.compile(r"[^\W_]+")
-_MARKUP_IN_WORD = re.compile(r"<[^<>]*>|[*_~`\\]|[-‐]\s*\n[\s>]*|\s+(?=[\u3040-\u9fff])")
 
 
 def list_likely_places(quote: str, text: str) -> Iterator[Bounds]:
-    """Yield the parts of a long text that may contain a quote. A short text is one part.
+    """Yield the parts of a long text that may contain a quote. A short text is one part."""
+    from html import unescape  # noqa: PLC0415
 
-    A part has the words of the quote as they are, or without the markup that may divide them.
-    """
     if len(text) <= _SMALL:
         yield 0, len(text)
         return
     # "&nbsp;" has a word only in code
-    first, *others = _WORD_RUN.findall(_show_words(quote)) or _WORD_RUN.findall(quote)
+    first, *others = _WORD_RUN.findall(fold_word(unescape(quote))) or _WORD_RUN.findall(quote)
     # its case may differ
-    runs = sorted(dict.fromkeys(others), key=len, reverse=True)[:_WORDS_MAX] or [first[1:] or first]
-    parts, edges = _divide(text)
-    for (start, end, hidden), (_, _, hidden_after) in pairwise((*parts, (len(text), len(text), ""))):
-        reach = min(end + 3 * len(quote), len(text))
-        after = edges[bisect_left(edges, reach)]
-        if all(text.find(run, start, after) >= 0 or run in hidden or run in hidden_after for run in runs):
+    words = sorted(dict.fromkeys(others), key=len, reverse=True)[:_WORDS_MAX] or [first[1:] or first]
+    edges = _list_edges(text)
+    for start, end in pairwise((0, *edges)):
+        after = edges[bisect_left(edges, min(end + 3 * len(quote), len(text)))]
+        missing = sum(text.find(word, start, after) < 0 for word in words)
+        if missing <= len(words) // _DIVIDED_SHARE:
             yield start, after
 
 
-def _show_words(text: str) -> str:
-    from html import unescape  # noqa: PLC0415
-
-    return fold_word(unescape(text))
-
-
 @lru_cache(maxsize=16)
-def _divide(text: str) -> tuple[list[tuple[int, int, str]], array[int]]:
-    """Divide a text at headings into parts, each with the words that markup hides. Also list the headings."""
+def _list_edges(text: str) -> array[int]:
+    """List the headings of a text that are far enough from each other, and its end."""
     headings, _ = scan_headings(text.replace("\r\n", " \n").replace("\r", "\n"))
-    edges = array("Q", (heading.start for heading in headings))
+    edges = array("Q")
+    for heading in headings:
+        if heading.start >= (edges[-1] if edges else 0) + _PART_LENGTH_MIN:
+            edges.append(heading.start)
     edges.append(len(text))
-    parts: list[tuple[int, int, str]] = []
-    start = 0
-    for end in edges:
-        if end < start + _PART_LENGTH_MIN and end < len(text):
-            continue
-        part = text[start:end]
-        words = set(_show_words(_MARKUP_IN_WORD.sub("", part)).split())
-        parts.append((start, end, " ".join(words.difference(part.split()))))
-        start = end
-    return parts, edges
+    return edges

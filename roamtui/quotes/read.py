@@ -6,7 +6,7 @@ first. Text after a colon that has no marks, such as list items, takes those of 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -82,8 +82,7 @@ class Quotation(Struct, frozen=True):
     sentence: int = 0
     """Index of the sentence that contains the opening quotation mark."""
     context: str = ""
-    """Words that tell which of several places is meant: the sentence. If a sentence has equal quotes, each
-    has the words since the quote before it."""
+    """Words that tell which of several places is meant: the sentence."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
@@ -121,24 +120,13 @@ def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> ParsedAnswer:
         own = marks_by_sentence.get(sentence, [])
         if not (is_introduced or _ITEM.match(masked, start, end)):
             introduction = ()
-        in_sentence = _add_contexts(answer, start, end, quotes_by_sentence.get(sentence, ()))
-        placed += _bind(masked, in_sentence, own or introduction)
+        bound = _bind(masked, quotes_by_sentence.get(sentence, ()), own or introduction)
+        placed += (replace(quote, context=answer[start:end]) for quote in bound)
         is_introduced = _FINAL_COLON.search(masked[start:end].rstrip()) is not None
         if is_introduced:
             introduction = own
     cited = tuple(chain.from_iterable(marks_by_sentence.values()))
     return ParsedAnswer(quotes=tuple(placed), marks=cited)
-
-
-def _add_contexts(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> list[Quotation]:
-    counts = Counter(quote.text for quote in quotes)
-    placed: list[Quotation] = []
-    position = start
-    for quote in quotes:
-        context = answer[position : quote.start] if counts[quote.text] > 1 else answer[start:end]
-        placed.append(replace(quote, context=context))
-        position = quote.end
-    return placed
 
 
 def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:

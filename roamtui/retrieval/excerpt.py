@@ -34,7 +34,6 @@ _HEADINGS_LENGTH_MAX = 2_000
 _SECTION_LENGTH_MAX = 60_000
 """Maximum length of a part of a section in characters. Of a longer one, only the start is searched."""
 _SENTENCES_MAX = 4
-_TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 _FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 
 
@@ -235,8 +234,8 @@ def select_excerpt(
     """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
     These are the passages of the best sentences, and, as long as there is room, the passages after and before
-    them. A passage that is too long is cut; a part of a table comes with its head and its total, a part of
-    code with its fences. All spans together have at most `tokens_max` tokens. A text with at most
+    them. A passage that is too long is cut; a part of a table comes with its head, a part of code with
+    its fences. All spans together have at most `tokens_max` tokens. A text with at most
     `tokens_max` or `whole_max` tokens is returned whole.
     """
     if len(text) > _SECTION_LENGTH_MAX:
@@ -288,7 +287,7 @@ def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:
 
 
 def _find_frame(text: str, offset: int) -> list[Bounds]:
-    """Return the lines that a part of a table or code needs: head and next total, or fences."""
+    """Return the lines that a part of a table or code needs: heads or fences."""
     block = find_block(text, offset)
     if isinstance(block, Code):
         last = block.start + len(text[block.start : block.end].rstrip()) - 1
@@ -298,11 +297,8 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
     unit = units[bisect_right(units, offset, key=lambda unit: unit.start) - 1]
     if unit.kind is not UnitKind.ROW or unit.heads is None:
         return []
-    table = [other for other in units if other.heads is unit.heads]
-    heads = [other for other in table if other.kind is UnitKind.TABLE_HEAD]
-    below = (other for other in table if other.start > unit.start)
-    totals = [other for other in below if _TOTAL_ROW.match(text, other.start)]
-    return [_get_line(text, other.start, other.end) for other in (*heads, *totals[:1])]
+    heads = (other for other in units if other.heads is unit.heads and other.kind is UnitKind.TABLE_HEAD)
+    return [_get_line(text, head.start, head.end) for head in heads]
 
 
 def _get_line(text: str, start: int, end: int) -> Bounds:

@@ -56,7 +56,6 @@ _SIGNS = (
     "[[NAME]] matches [^1]",
     "!!! note",
     "??? question",
-    "/// warning",
     '=== "Tab"',
     "run $AB_C$ or $$a=b$$",
     r"the $\alpha \$ x_1$ sign",
@@ -161,7 +160,6 @@ def test_a_sign_of_markdown_comes_out_as_it_went_in(name: str, text: str) -> Non
         "===",
         ":::",
         "!!! note",
-        "/// note",
         '=== "Tab"',
     ],
 )

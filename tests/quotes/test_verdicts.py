@@ -186,13 +186,6 @@ def test_words_are_shown_where_they_are_whole_and_then_where_the_answer_speaks_o
         assert (citation.state, citation.sentence) == (_EXACT, sentence)
 
 
-def test_equal_quotes_of_one_sentence_have_their_own_rows() -> None:
-    state = _open("Charges", text=_CHARGES)
-    answer = 'Class A is lent for "14 days" [{Charges}], class B for "7 days" and class D for "14 days" [{Charges}].'
-    sentences = [citation.sentence for citation in QuoteChecker(state).cite(_fill(answer, state))]
-    assert [sentence[:7] for sentence in sentences] == ["Class A", "Class B", "Class D"]
-
-
 def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationState) -> None:
     (true,) = _cite('It costs "2 euros a day" [deadbeef].', state)
     assert (true.section_id, true.state, true.path, true.is_verified) == ("deadbeef", _ELSEWHERE, (), False)
