@@ -130,7 +130,7 @@ class Answering(Struct, frozen=True, kw_only=True):
             await requests.begin(question, options)
             stopped = await self._find_reply(requests)
             state = conversation.state
-            outcome = await asyncio.to_thread(build_outcome, state, run, stopped, searcher=searcher)
+            outcome = await asyncio.to_thread(build_outcome, state, run, stopped)
             if run.brief is not None and has_no_source(outcome):
                 outcome = await add_passages(outcome, state, searcher)
             citations = await asyncio.to_thread(add_nearest, outcome.citations, state)

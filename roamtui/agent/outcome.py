@@ -18,9 +18,7 @@ from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_signs
-from roamtui.quotes.support import find_support
-from roamtui.quotes.verdicts import QuoteChecker
-from roamtui.search.searcher import Searcher
+from roamtui.quotes.verdicts import QuoteChecker, list_unsourced
 from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
@@ -68,14 +66,9 @@ class QuestionRun(Struct):
 
 
 def build_outcome(
-    state: ConversationState,
-    run: QuestionRun,
-    stopped: StopReason,
-    error: str = "",
-    *,
-    searcher: Searcher | None = None,
+    state: ConversationState, run: QuestionRun, stopped: StopReason, error: str = ""
 ) -> QuestionAnswered:
-    """Build the outcome of the current question. The `searcher` compares sentences by meaning."""
+    """Build the outcome of the current question."""
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
     answer = replace_signs(_choose_reply(state, run) if is_complete else run.step.text or run.draft or "")
     own_length = len(answer)
@@ -83,10 +76,9 @@ def build_outcome(
     citations = checker.cite(answer)
     unsourced: tuple[Bounds, ...] = ()
     unnamed: tuple[Bounds, ...] = ()
-    if is_complete and answer:
-        citations, unsourced = _add_sources(state, run, answer, citations, searcher)
-        if run.brief is None:  # a small model is not asked for ids
-            unnamed = checker.list_unnamed(answer, unsourced)
+    if is_complete and run.brief is None:  # a small model is not asked for ids
+        unsourced = list_unsourced(answer, citations, state.library)
+        unnamed = checker.list_unnamed(answer, unsourced)
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:
@@ -163,27 +155,6 @@ def has_no_source(outcome: QuestionAnswered) -> bool:
     """Return whether a small model found nothing, or its answer has no source in the text."""
     is_over = outcome.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND, StopReason.ERROR)
     return is_over and not any(citation.span for citation in outcome.citations)
-
-
-def _add_sources(
-    state: ConversationState,
-    run: QuestionRun,
-    answer: str,
-    citations: tuple[Citation, ...],
-    searcher: Searcher | None,
-) -> tuple[tuple[Citation, ...], tuple[Bounds, ...]]:
-    """Add the sentences that carry the answer of a small model, and find its sentences that none carries.
-
-    Nothing is added to the answer of any other model, because it had to quote.
-    """
-    brief = run.brief
-    spans = brief.spans if brief is not None else state.list_read()
-    compare = None if brief is None or searcher is None else searcher.compare  # large models write much
-    support = find_support(answer, citations, state.library, spans, state.exchanges[-1].question, compare)
-    if brief is None:
-        return citations, support.unsourced
-    added = sorted((*citations, *support.citations), key=lambda citation: (citation.start, -citation.end))
-    return tuple(added), support.unsourced
 
 
 def choose_reminder(state: ConversationState, run: QuestionRun) -> str:

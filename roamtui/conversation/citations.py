@@ -17,7 +17,7 @@ class QuoteState(StrEnum):
 
     NO_QUOTE = "no_quote"
     SUPPORTED = "supported"
-    """Not a quote of the model, but a sentence of the text that was found for a sentence of the answer."""
+    """Not a quote of the model, but a passage that roamtui found for the question."""
     EXACT = "exact"
     """The text has these words, whole and in this order. The first letter may have another case."""
     SAME = "same"

@@ -46,11 +46,6 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         return "".join(parts)
 
     @property
-    def quoted_words(self) -> str:
-        """The words of the quote."""
-        return " ".join(self.sentence[start:end] for start, end in self.quoted)
-
-    @property
     def is_bare(self) -> bool:
         """Whether the quote is the whole sentence."""
         outside = subtract_bounds(0, len(self.sentence), self.quoted)

@@ -312,9 +312,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     Two kinds stay as they are: quotes that never were in the model's text, and quotes whose document is not
     loaded yet.
     """
-    is_sentence = citation.state is QuoteState.SUPPORTED
-    around = citation.surroundings
-    quote = around.quoted_words if is_sentence and around is not None else citation.quote
+    quote = citation.quote
     was_found = citation.span is not None or citation.is_changed
     is_unloaded = citation.doc not in library.documents_by_key and library.unloaded_files
     if quote is None or not was_found or is_unloaded:
@@ -339,8 +337,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     return replace(
         again,
         section_id=citation.section_id,
-        quote=None if is_sentence else again.quote,
-        state=QuoteState.SUPPORTED if is_sentence else state,
+        state=state,
         span=span,
         replaced_sentence=None if then == again.sentence else then,
         start=citation.start,

@@ -21,6 +21,7 @@ from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
+from roamtui.markdown.units import UnitKind, list_units, split_unit
 from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import list_titles, make_path
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
@@ -32,6 +33,9 @@ from roamtui.text import Bounds, Span, merge_bounds
 
 PLACES_MAX = 1000
 """Maximum number of places of a quote that are compared. A long text may give one several times."""
+
+
+_ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
 
 
 class JudgedMark(Struct, frozen=True, kw_only=True):
@@ -151,6 +155,31 @@ def _list_groups(
                 position = quote_end
         groups.append(((position, end), Unsourced()))
     return sorted(groups, key=itemgetter(0))
+
+
+def list_unsourced(answer: str, citations: Sequence[Citation], known: Container[str]) -> tuple[Bounds, ...]:
+    """List the sentences of an answer with neither a quote nor an id, in them or later in their paragraph.
+
+    An item may have one in the line that leads its list in. Questions, and such lines, say nothing.
+    """
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+
+    places = [mark.start for mark in list_marks(answer, citations, known)]
+    places += (citation.start for citation in citations)
+    units = list_units(answer, read_markdown(answer))
+    last_places = [max((at for at in places if unit.start <= at < unit.end), default=-1) for unit in units]
+    return tuple(
+        (sentence.start, sentence.end)
+        for unit, last in zip(units, last_places, strict=True)
+        if unit.kind in _ASSERTING and all(last_places[lead] < 0 for lead in unit.leads)
+        for sentence in split_unit(answer, unit)
+        if last < sentence.start and _says_something(answer[sentence.start : sentence.end])
+    )
+
+
+def _says_something(words: str) -> bool:
+    is_said = any(map(str.isalnum, words)) and not words.rstrip("*_ \n").endswith((":", "?"))
+    return is_said and not is_not_found(words)
 
 
 class QuoteChecker:

@@ -5,7 +5,7 @@ It never says that other words are missing: a text can say the same in other for
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language
@@ -53,13 +53,8 @@ def list_missing(query: str, library: Library) -> list[str]:
     if sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
     titles = [title for document in library.documents for title in (document.title, *document.columns.titles)]
-    return list_absent(query, ("\n".join((library.source, *titles)), *texts))
-
-
-def list_absent(words: str, texts: Iterable[str]) -> list[str]:
-    """Return the names, large numbers, codes and quoted words among `words` that no text contains."""
-    missing = _list_forms(words)
-    for text in texts:
+    missing = _list_forms(query)
+    for text in ("\n".join((library.source, *titles)), *texts):
         for piece in _iter_pieces(text) if missing else ():
             missing = {
                 word: forms for word, forms in missing.items() if not any(form in piece for form in forms)

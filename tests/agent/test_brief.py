@@ -1,4 +1,4 @@
-"""A small model gets a question in one short request, and roamtui looks for the proof of its answer."""
+"""A small model gets a question in one short request, and the nearest passages follow its answer."""
 
 import re
 
@@ -13,7 +13,6 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import Origin, QuestionAnswered, StopReason
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import ModelError
-from roamtui.models.local_embedder import find_installed_embedder
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.searcher import make_searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
@@ -63,32 +62,8 @@ async def test_a_small_model_gets_the_text_one_instruction_and_the_question(wind
     assert [message.text for message in request.messages] == [
         f"{_TEXT.strip()}\n\n{BRIEF_INSTRUCTION}\n\nQuestion: {_QUESTION}"
     ]
-    assert (last.answer, last.stopped, last.steps) == ("A yacht costs £18 a night.", StopReason.ANSWERED, 1)
-
-
-async def test_the_sentence_that_carries_the_answer_is_its_source() -> None:
-    last = await answer(ask_small("A yacht costs £18 a night."), _QUESTION)
-    (source,) = last.citations
-    assert (source.state, source.quote, source.path[-1]) == (QuoteState.SUPPORTED, None, "Fees")
-    assert source.sentence == "Boat Yacht | A night £18 | Deposit £250"
-    assert last.unsourced == ()
-
-
-@pytest.mark.usefixtures("packaged_model")
-async def test_the_nearest_sentence_in_meaning_is_a_source_of_other_words() -> None:
-    reply = "Every Sunday they shut at midday."
-    (source,) = (await answer(ask_small(reply, embedder=find_installed_embedder()), "When do they shut?")).citations
-    assert (source.state, source.sentence) == (QuoteState.SUPPORTED, "It closes at noon on Sundays.")
-    assert not (await answer(ask_small(reply), "When do they shut?")).citations
-
-
-async def test_a_number_that_stands_nowhere_is_false_and_the_nearest_passages_follow() -> None:
-    agent = ask_small("The yacht pays £75, says Captain Ahab.")
-    last = await answer(agent, _QUESTION)
-    false = [citation for citation in last.citations if citation.state is QuoteState.NOT_FOUND]
-    assert [last.answer[each.start : each.end] for each in false] == ["£75", "Captain Ahab"]
-    assert "| Yacht | £18 | £250 |" in last.answer
-    assert agent.conversation.state.exchanges[-1].reply == "The yacht pays £75, says Captain Ahab."
+    assert last.answer.startswith("A yacht costs £18 a night.\n\n(These passages")
+    assert (last.stopped, last.steps) == (StopReason.ANSWERED, 1)
 
 
 async def test_an_id_that_is_repeated_is_no_quote() -> None:
@@ -146,7 +121,7 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
     assert "Watch 7" in text
     assert not _ID.search(text)
     assert len(text) < 8_000
-    assert last.citations[0].sentence == "Boat Yacht | A night £18 | Deposit £250"
+    assert last.citations[0].path[-1] == "Fees"
 
 
 @pytest.mark.parametrize("window_tokens", [32_000, None])

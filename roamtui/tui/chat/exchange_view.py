@@ -74,7 +74,7 @@ _QUOTE_STYLES = {
     QuoteState.SUPPORTED: "$accent",
 }
 _UNSOURCED_STYLE = "italic $text-warning"
-"""Sentences that no text carries."""
+"""Sentences without a source."""
 _NEAREST_STYLE = "$text-secondary"
 """The differences between a false quote and the words of the document that are nearest to it."""
 
