@@ -19,7 +19,7 @@ class QuoteState(StrEnum):
     SUPPORTED = "supported"
     """Not a quote of the model, but a passage that roamtui found for the question."""
     EXACT = "exact"
-    """The text has these words, whole and in this order. The first letter may have another case."""
+    """The text has these words, whole and in this order."""
     SAME = "same"
     """The text has the same letters and numbers, written otherwise."""
     ELSEWHERE = "elsewhere"

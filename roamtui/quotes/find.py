@@ -1,7 +1,6 @@
 """Find a quote in a text: a contiguous run of the same words.
 
-The words are *exact* if their exact keys are equal. The first letter of a quote may have another case,
-because a quote may begin inside a sentence. They are *the same, written otherwise* if their loose keys are
+The words are *exact* if their exact keys are equal, and *the same, written otherwise* if their loose keys are
 equal. Then the quote may leave out note marks and list numbers. No quote begins or ends inside a word. An
 ellipsis leaves out words of one sentence or row. Nothing judges these words: the person sees the whole
 sentence next to the quote.
@@ -10,7 +9,6 @@ sentence next to the quote.
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -145,8 +143,6 @@ class _Rows(NamedTuple):
 class _QuoteVariant(Struct, frozen=True):
     parts: tuple[TextWords, ...]
     """Its parts between ellipses."""
-    swapped_first: int | None = None
-    """Exact key of its first word if that begins with a letter in another case."""
     ellipses: int = 0
     """Number of its ellipses that the text has too, so that they leave out nothing."""
     is_code: bool = False
@@ -177,7 +173,7 @@ def _iter_prose_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVar
         )
         if read_parts and not is_lost:
             ellipses = 0 if len(spelling) == len(parts) else len(_ELLIPSIS.findall(whole))
-            yield _QuoteVariant(read_parts, _swap_first_case(whole), ellipses)
+            yield _QuoteVariant(read_parts, ellipses)
 
 
 def _iter_code_variants(parts: Sequence[str]) -> Iterator[_QuoteVariant]:
@@ -191,23 +187,13 @@ def _iter_code_variants(parts: Sequence[str]) -> Iterator[_QuoteVariant]:
             yield _QuoteVariant(read_parts, is_code=True)
 
 
-def _swap_first_case(quote: str) -> int | None:
-    """Return the exact key of the first word of a quote with its first letter in another case."""
-    letter = next(filter(str.isalnum, quote), "")
-    if letter.swapcase() == letter:
-        return None
-    start = quote.index(letter)
-    words = read_plain_words(quote[:start] + letter.swapcase() + quote[start + 1 :])
-    return words.exact_keys[0]
-
-
 def _find_parts(
     variant: _QuoteVariant, words: TextWords, text: str, *, is_exact: bool
 ) -> Iterator[tuple[_Rows, ...]]:
     """Yield the runs of the parts of a quote, each in the same sentence or row as the one before."""
     first, *others = variant.parts
     if is_exact:
-        firsts: Iterable[_Rows] = _find_exact_runs(first, words, variant.swapped_first)
+        firsts: Iterable[_Rows] = _find_exact_runs(first, words)
         following = [sorted(_find_exact_runs(part, words)) for part in others]
     else:
         firsts = _find_loose_runs(first, words)
@@ -225,16 +211,11 @@ def _find_parts(
             yield tuple(chosen)
 
 
-def _find_exact_runs(part: TextWords, words: TextWords, swapped_first: int | None = None) -> Iterator[_Rows]:
-    """Yield the places of a run of exact keys. The first key may also be `swapped_first`."""
-    spellings = [part.exact]
-    if swapped_first is not None:
-        spellings.append(array("q", [swapped_first]).tobytes() + part.exact[_KEY_SIZE:])
-    for spelling in spellings:
-        for first in _find_keys(spelling, words.exact):
-            run = _Rows(first, first + len(part) - 1)
-            if _is_whole(run, words):
-                yield run
+def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_Rows]:
+    for first in _find_keys(part.exact, words.exact):
+        run = _Rows(first, first + len(part) - 1)
+        if _is_whole(run, words):
+            yield run
 
 
 def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Rows]:
