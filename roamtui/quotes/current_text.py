@@ -1,6 +1,6 @@
 """Find quotes, and the targets of citations, in the current version of the document."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from roamtui.quotes.nearest import (
     CITED_SIMILARITY_MIN,
     SIMILARITY_MIN,
     find_nearest,
-    measure_similarity,
+    has_same_words,
 )
 from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.verdicts import PLACES_MAX, choose_place, make_citation, resolve_citation
@@ -103,102 +103,73 @@ def _find_claim(claim: Claim, library: Library, similarity_min: float) -> Findin
         expected = None if target is None else target.section_id
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
-    wanted = [(similar_in, similarity_min)]
-    sentence = claim.sentence or ""
-    place = next(_iter_places(claim.quote, sentence, library, expected, claim.context, wanted), None)
     was_missing = claim.original_state is QuoteState.NOT_FOUND
+    sentence = claim.sentence or ""
+    place = _find_words(claim.quote, sentence, library, expected, claim.context)
     if place is None:
+        similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
+        similar = find_nearest(claim.quote, library, similar_in, similarity_min)
+        if similar is not None:
+            section_id = library.section_at(similar.span.doc, similar.span.start) or ""
+            status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
+            return Finding(status=status, span=similar.span, section_id=section_id)
         problem = next((document.problem for document in library.documents if document.problem), "")
         status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.GONE
         if problem and expected is None:
             status = ClaimStatus.UNREACHABLE
         return Finding(status=status, message=problem)
     found = place.found
-    section_id = library.section_at(place.span.doc, place.span.start) or ""
-    if found is None:
-        status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
-        return Finding(status=status, span=place.span, section_id=section_id)
     status = ClaimStatus.SAME
     if (claim.section_id or claim.anchor) and not place.is_in_section:
         was_elsewhere = was_missing or claim.original_state is QuoteState.ELSEWHERE
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
-    is_sentence_same = place.similarity == 1
-    if sentence and not is_sentence_same:
+    if sentence and not place.has_sentence:
         status = ClaimStatus.SENTENCE_CHANGED
     is_exact = found.is_exact and status is not ClaimStatus.SENTENCE_CHANGED
     return Finding(
         status=status,
-        span=place.span,
-        section_id=section_id,
+        span=found.span,
+        section_id=library.section_at(found.span.doc, found.span.start) or "",
         surroundings=find_surroundings(library, found.parts, is_exact=is_exact),
         is_sentence_compared=None if claim.sentence == "" else bool(sentence),
     )
 
 
 class _Place(NamedTuple):
-    """A place of a quote, or of words that may have replaced it."""
-
-    span: Span
-    found: FoundQuote | None = None
-    """The quote, or None for other words."""
-    similarity: float = 0.0
-    """How similar the sentence around the quote is to the one that was kept with it."""
-    is_in_section: bool = False
-    """Whether the quote is in the claimed section."""
-
-
-def _iter_places(
-    quote: str,
-    sentence: str,
-    library: Library,
-    section_id: str | None,
-    context: str = "",
-    similar_in: Iterable[tuple[Sequence[Span], float]] = (),
-) -> Iterator[_Place]:
-    """Yield where a quote is, and then the most similar words of each text of `similar_in`.
-
-    Words count only if their similarity exceeds the minimum of their text.
-    """
-    section = None if section_id is None else library.node(section_id).content_span
-    texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
-    place = _find_words(quote, sentence, library, section, texts, context)
-    if place is not None:
-        yield place
-    for spans, similarity_min in similar_in:
-        if (similar := find_nearest(quote, library, spans, similarity_min)) is not None:
-            yield _Place(similar.span)
+    found: FoundQuote
+    has_sentence: bool
+    """Whether the sentence that was kept with the quote is still around it."""
+    is_in_section: bool
+    """Whether it is in the claimed section."""
 
 
 def _find_words(
-    quote: str, sentence: str, library: Library, section: Span | None, others: Sequence[Span], context: str
+    quote: str, sentence: str, library: Library, section_id: str | None, context: str = ""
 ) -> _Place | None:
-    """Find a quote in a section, or else in the first of the other texts that has it.
+    """Find a quote in a section, or else in the first text that has it: those of its document come first.
 
     It is looked up as written, then without the ids that a model copied with it. Of several places, the one
-    with the `sentence`, or with most of its words, comes first, then the one that the `context` means.
+    with the `sentence` comes first, then the one that the `sentence` or the `context` means.
     """
-    texts = others if section is None else [section, *others]
+    section = None if section_id is None else library.node(section_id).content_span
+    texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
     for words in dict.fromkeys((quote, strip_marks(quote, library))):
-        for text in texts:
+        for text in texts if section is None else [section, *texts]:
             places = [*islice(iter_in_span(words, library, text), PLACES_MAX)]
-            similarities = [_compare_sentence(quote, sentence, place, library) for place in places]
-            kept = places[similarities.index(1)] if 1 in similarities else None
+            kept = next((place for place in places if _has_sentence(quote, sentence, place, library)), None)
             found = kept or choose_place(places, library, sentence, context)
             if found is not None:
-                similarity = similarities[places.index(found)]
-                return _Place(found.span, found, similarity, is_in_section=text is section)
+                return _Place(found, kept is not None, text is section)
     return None
 
 
-def _compare_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> float:
-    """Return how similar the sentence around a quote is to the one that was kept with it; 0 without one."""
+def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
     if not sentence:
-        return 0.0
+        return False
     now = find_surroundings(library, found.parts, is_exact=False)
-    if sentence == quote and (now is None or now.is_bare):
-        return 1.0
-    return 0.0 if now is None else measure_similarity(sentence, now.text)
+    if now is None or (sentence == quote and now.is_bare):
+        return sentence == quote
+    return has_same_words(sentence, now.text)
 
 
 def _list_texts(library: Library) -> list[Span]:
@@ -241,26 +212,30 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         return citation.nearest
     read = state.list_read()
     cited_id = citation.section_id if citation.section_id in library else None
-    similar_in = (
+    sentence = citation.original_sentence if citation.is_changed else ""
+    place = _find_words(citation.quote, sentence, library, cited_id)
+    if place is not None and not any(map(place.found.span.overlaps, read)):
+        return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
+    for spans, similarity_min in (
         (_list_parts(library, cited_id, read), SIMILARITY_MIN),
         (read, SIMILARITY_MIN),
         (_list_texts(library), SIMILARITY_MIN),
         (read, CITED_SIMILARITY_MIN),
-    )
-    sentence = citation.original_sentence if citation.is_changed else ""
-    for place in _iter_places(citation.quote, sentence, library, cited_id, similar_in=similar_in):
-        span = place.span
-        is_same = place.found is not None
-        is_read = any(map(span.overlaps, read))
-        if is_same and is_read:
-            continue
-        section_id = library.section_at(span.doc, span.start) or library.root_id
-        lines = make_citation(section_id, library, span=span).place
-        if is_same or section_id != citation.section_id:
-            lines = f"in {format_node_title(library.node(section_id))}, {lines}"
-        text = library.text_at(span)
-        return Nearest(text=text, span=span, is_read=is_read, is_same=is_same, place=lines)
+    ):
+        if (similar := find_nearest(citation.quote, library, spans, similarity_min)) is not None:
+            is_read = any(map(similar.span.overlaps, read))
+            return _describe_nearest(similar.span, citation, library, is_read=is_read, is_same=False)
     return None
+
+
+def _describe_nearest(
+    span: Span, citation: Citation, library: Library, *, is_read: bool, is_same: bool
+) -> Nearest:
+    section_id = library.section_at(span.doc, span.start) or library.root_id
+    place = make_citation(section_id, library, span=span).place
+    if is_same or section_id != citation.section_id:
+        place = f"in {format_node_title(library.node(section_id))}, {place}"
+    return Nearest(text=library.text_at(span), span=span, is_read=is_read, is_same=is_same, place=place)
 
 
 def _list_parts(library: Library, section_id: str | None, spans: Sequence[Span]) -> list[Span]:
@@ -357,5 +332,5 @@ def _find_again(quote: str, citation: Citation, library: Library) -> tuple[Found
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
         if is_in_own or not citation.is_verified:
             return found, is_in_own
-    place = next(_iter_places(quote, citation.original_sentence, library, section_id), None)
+    place = _find_words(quote, citation.original_sentence, library, section_id)
     return (None, False) if place is None else (place.found, place.is_in_section)

@@ -174,12 +174,9 @@ def compare_sentences(before: str, now: str) -> list[DiffPart]:
     return _compare(before, read_plain_words(before), now, read_plain_words(now))
 
 
-def measure_similarity(before: str, now: str) -> float:
-    """Return the share of words, from 0 to 1, that two plain sentences have in the same order."""
-    from rapidfuzz import distance  # noqa: PLC0415
-
-    old, new = (_list_keys(words, 0, len(words)) for words in map(read_plain_words, (before, now)))
-    return distance.Indel.normalized_similarity(old, new)
+def has_same_words(before: str, now: str) -> bool:
+    """Return whether two plain sentences have the same letters and numbers."""
+    return read_plain_words(before).loose.keys == read_plain_words(now).loose.keys
 
 
 def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:
