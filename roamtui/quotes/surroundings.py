@@ -14,7 +14,6 @@ from itertools import chain, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, blank_footers
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.surroundings import Surroundings, format_gap, list_near_bounds
@@ -27,8 +26,10 @@ from roamtui.text import Bounds, Span
 _LENGTH_MAX = 2_000
 """Maximum length of a sentence that is kept whole, in characters."""
 _LEADS_MAX = 4
+_WINDOW = 4_000
+"""Minimum number of characters to read before and after the sections of a quote."""
 _STEPS_MAX = 100
-"""Maximum number of units to look at before and after a quote."""
+"""Maximum number of units to look at before a quote."""
 _REACH_MIN = 100
 _LOOK = 40
 _SKIPPED_MAX = 3
@@ -46,13 +47,6 @@ _DIVIDED = re.compile(r"\w-\Z")
 _SOFT_HYPHEN = "\u00ad"
 _SPACE = re.compile(r"\s+")
 _START = attrgetter("start")
-
-
-class _UnitPosition(NamedTuple):
-    """Where a unit is: the bounds of its section, and its index in it."""
-
-    section: Bounds
-    number: int
 
 
 class _Segment(NamedTuple):
@@ -83,8 +77,8 @@ def _list_edges(segment: _Segment) -> list[int]:
 
 
 @lru_cache(maxsize=32)
-def _read_section(document: str, start: int, end: int) -> tuple[Unit, ...]:
-    """List the units of a section, with offsets from its start."""
+def _read_units(document: str, start: int, end: int) -> tuple[Unit, ...]:
+    """List the units of a part of a document, with offsets from its start."""
     from roamtui.markdown import parser  # noqa: PLC0415
 
     text = blank_footers(document, start, end)
@@ -93,9 +87,17 @@ def _read_section(document: str, start: int, end: int) -> tuple[Unit, ...]:
 
 
 class _Finder:
+    """Reads the sections of a quote with those around them. Units are named by their index."""
+
     def __init__(self, library: Library, parts: Sequence[Span]) -> None:
-        self._document = library.documents_by_key[parts[0].doc]
-        self._parts = parts
+        document = library.documents_by_key[parts[0].doc]
+        starts = document.columns.starts
+        first = starts[max(0, bisect_right(starts, parts[0].start) - 1)]
+        last = starts[min(bisect_left(starts, parts[-1].end), len(starts) - 1)]
+        start = starts[max(0, bisect_right(starts, first - _WINDOW) - 1)]
+        end = starts[min(bisect_left(starts, last + _WINDOW), len(starts) - 1)]
+        self._units = _read_units(document.text, start, end)
+        self._quoted = tuple((part.start - start, part.end - start) for part in parts)
 
     def list_segments(self) -> list[_Segment]:
         """List the parts to show: the lines that lead in, and the whole sentences that the quote touches."""
@@ -118,84 +120,29 @@ class _Finder:
         sentence[-1] = sentence[-1]._replace(end=end)
         return [*map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
 
-    def _list_touched(self) -> list[_UnitPosition]:
-        touched: list[_UnitPosition] = []
-        section = self._find_section(self._parts[0].start)
-        while section is not None and section[0] < self._parts[-1].end:
-            units = self._read(section)
-            for start, end in self._get_quoted(section):
-                index = bisect_left(units, end, key=_START)
-                found: list[_UnitPosition] = []
-                while index and units[index - 1].end > start:
-                    index -= 1
-                    if units[index].whole.locate(start, end) is not None:
-                        found.append(_UnitPosition(section, index))
-                touched += [place for place in reversed(found) if place not in touched[-1:]]
-            section = self._find_section(section[1])
+    def _list_touched(self) -> list[int]:
+        touched: list[int] = []
+        for start, end in self._quoted:
+            index = bisect_left(self._units, end, key=_START)
+            found: list[int] = []
+            while index and self._units[index - 1].end > start:
+                index -= 1
+                if self._units[index].whole.locate(start, end) is not None:
+                    found.append(index)
+            touched += [place for place in reversed(found) if place not in touched[-1:]]
         return touched
 
-    def _get_quoted(self, section: Bounds) -> tuple[Bounds, ...]:
-        """Return the bounds of the quote in a section, from its start."""
-        low, high = section
-        return tuple(
-            (max(part.start, low) - low, min(part.end, high) - low)
-            for part in self._parts
-            if part.start < high and part.end > low
-        )
-
-    def _find_section(self, offset: int) -> Bounds | None:
-        """Return the bounds of the section at an offset, or None outside of the document.
-
-        Without headings, a section may begin inside a block. Sections that share a block are read as one.
-        """
-        starts = self._document.columns.starts
-        if not starts[0] <= offset < starts[-1]:
-            return None
-        first = bisect_right(starts, offset) - 1
-        last = first + 1
-        while self._is_in_block(first):
-            first -= 1
-        while self._is_in_block(last):
-            last += 1
-        return starts[first], starts[last]
-
-    def _is_in_block(self, row: int) -> bool:
-        """Return whether a section begins inside a block, so that no blank line is before it."""
-        columns = self._document.columns
-        if not 0 < row < len(columns) or columns.kinds[row] is not NodeKind.TEXT:
-            return False
-        start = columns.starts[row]
-        return bool(self._document.text[max(0, start - _LOOK) : start].splitlines()[-1].strip())
-
-    def _read(self, section: Bounds) -> tuple[Unit, ...]:
-        return _read_section(self._document.text, *section)
-
-    def _get(self, place: _UnitPosition) -> Unit:
-        return self._read(place.section)[place.number]
-
-    def _step(self, place: _UnitPosition, step: int) -> _UnitPosition | None:
-        """Return the place of the unit before or after one, perhaps in another section."""
-        section: Bounds | None = place.section
-        number = place.number + step
-        while section is not None:
-            units = self._read(section)
-            if 0 <= number < len(units):
-                return _UnitPosition(section, number)
-            section = self._find_section(section[0] - 1 if step < 0 else section[1])
-            number = 0 if step > 0 or section is None else len(self._read(section)) - 1
-        return None
-
-    def _make_segment(self, place: _UnitPosition) -> _Segment:
+    def _make_segment(self, place: int) -> _Segment:
         text = self._show(place)
-        return _Segment(text, 0, len(text.text), self._get_quoted(place.section))
+        return _Segment(text, 0, len(text.text), self._quoted)
 
-    def _show(self, place: _UnitPosition) -> VisibleText:
+    def _show(self, place: int) -> VisibleText:
         """Return the text of a unit as it is shown. A row has its column heads."""
-        unit = self._get(place)
+        unit = self._units[place]
         return unit.as_row if unit.kind.is_row else unit.whole
 
-    def _find_start(self, place: _UnitPosition, position: int) -> int:
-        unit = self._get(place)
+    def _find_start(self, place: int, position: int) -> int:
+        unit = self._units[place]
         if not unit.kind.has_sentences:
             return 0
         number = bisect_right(unit.whole.sentence_ends, position) - 1
@@ -203,31 +150,31 @@ class _Finder:
         number_length = len(unit.whole.pieces[0].text) if unit.kind is UnitKind.ITEM else 0
         return number_length if start == 0 and position >= number_length else start
 
-    def _find_end(self, place: _UnitPosition, position: int) -> int:
-        unit = self._get(place)
+    def _find_end(self, place: int, position: int) -> int:
+        unit = self._units[place]
         number = bisect_left(unit.whole.sentence_ends, position)
         is_inner = unit.kind.has_sentences and number < len(unit.whole.sentence_ends)
         return unit.whole.sentence_ends[number] if is_inner else len(self._show(place).text)
 
-    def _find_continued(self, place: _UnitPosition, step: int) -> _UnitPosition | None:
+    def _find_continued(self, place: int, step: int) -> int | None:
         """Find the paragraph before or after one that has more of its sentence."""
-        neighbour = self._step(place, step)
+        neighbour = place + step
         for _ in range(_SKIPPED_MAX):
-            if neighbour is None or not _is_between_pages(self._get(neighbour)):
+            if not 0 <= neighbour < len(self._units) or not _is_between_pages(self._units[neighbour]):
                 break
-            neighbour = self._step(neighbour, step)
-        if neighbour is None:
+            neighbour += step
+        if not 0 <= neighbour < len(self._units):
             return None
-        upper, lower = (self._get(each) for each in sorted((place, neighbour)))
+        upper, lower = (self._units[each] for each in sorted((place, neighbour)))
         is_prose = upper.kind.has_sentences and lower.kind is UnitKind.PARAGRAPH
         goes_on = is_prose and continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK])
         return neighbour if goes_on else None
 
-    def _list_leads(self, place: _UnitPosition) -> list[_UnitPosition]:
-        unit = self._get(place)
+    def _list_leads(self, place: int) -> list[int]:
+        unit = self._units[place]
         if unit.kind in (UnitKind.HEADING, UnitKind.CODE):
             return []
-        leads = [_UnitPosition(place.section, index) for index in unit.leads]
+        leads = [*unit.leads]
         while len(leads) < _LEADS_MAX:
             lead = self._find_written_lead(leads[0] if leads else place)
             if lead is None:
@@ -235,16 +182,15 @@ class _Finder:
             leads.insert(0, lead)
         return leads
 
-    def _find_written_lead(self, place: _UnitPosition) -> _UnitPosition | None:
+    def _find_written_lead(self, place: int) -> int | None:
         """Find the line that leads in a list whose items are paragraphs, as in a PDF: "(a) the fee"."""
-        label = _read_label(self._get(place))
+        label = _read_label(self._units[place])
         if label is None:
             return None
-        above = self._step(place, -1)
-        for _ in range(_STEPS_MAX):
-            if above is None or self._get(above).kind is UnitKind.HEADING:
+        for above in range(place - 1, max(-1, place - _STEPS_MAX), -1):
+            unit = self._units[above]
+            if unit.kind is UnitKind.HEADING:
                 break
-            unit = self._get(above)
             text = unit.whole.text.rstrip()
             other = _read_label(unit)
             if other is not None and other in _list_labels_before(label):
@@ -253,10 +199,9 @@ class _Finder:
                 is_open = other is None and text[-1:] not in ".!?;"
                 is_lead = unit.kind.has_sentences and (is_open or text.endswith((":", "—", "–")))
                 return above if is_lead else None
-            above = self._step(above, -1)
         return None
 
-    def _make_lead(self, place: _UnitPosition) -> _Segment:
+    def _make_lead(self, place: int) -> _Segment:
         """Make the segment of the last sentence of a line that leads in."""
         text = self._show(place)
         return _Segment(text, self._find_start(place, len(text.text)), len(text.text))
