@@ -152,39 +152,26 @@ class _QuoteVariant(Struct, frozen=True):
 def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
     """Return the ways to read a quote, the likeliest first. One that is too short has none."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
-    parts = [part.strip() for part in _ELLIPSIS.split(whole)]
-    parts = list(filter(None, parts))  # an ellipsis at an end omits what the quote does not need
-    if len(parts) > _PARTS_MAX or not any(map(str.isalnum, quote)):
+    # an ellipsis at an end omits what the quote does not need
+    parts = [part.strip() for part in _ELLIPSIS.split(whole) if any(map(str.isalnum, part))]
+    if not 1 <= len(parts) <= _PARTS_MAX:
         return ()
     different: dict[tuple[bytes, ...], _QuoteVariant] = {}
-    for variant in (*_iter_prose_variants(whole, parts), *_iter_code_variants(parts)):
-        different.setdefault(tuple(part.exact for part in variant.parts), variant)
+    for variant in _iter_variants(whole, parts):
+        if all(map(len, variant.parts)):
+            different.setdefault(tuple(part.exact for part in variant.parts), variant)
     return tuple(different.values())
 
 
-def _iter_prose_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
-    """Yield the ways to read a quote as Markdown: in parts, or whole with its ellipses."""
-    for spelling in (parts, [whole]) if len(parts) > 1 else (parts,):
-        words = [*map(read_words, spelling)]
-        read_parts = tuple(filter(len, words))
-        is_lost = any(
-            not len(found) and any(map(str.isalnum, part))
-            for part, found in zip(spelling, words, strict=True)
-        )
-        if read_parts and not is_lost:
-            ellipses = 0 if len(spelling) == len(parts) else len(_ELLIPSIS.findall(whole))
-            yield _QuoteVariant(read_parts, ellipses)
-
-
-def _iter_code_variants(parts: Sequence[str]) -> Iterator[_QuoteVariant]:
-    """Yield the ways to read a quote as code: without the punctuation at its ends, then with it."""
+def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
+    """Yield a quote as Markdown, in parts or whole with its ellipses, and as code."""
+    yield _QuoteVariant(tuple(map(read_words, parts)))
+    if len(parts) > 1:
+        yield _QuoteVariant((read_words(whole),), ellipses=len(_ELLIPSIS.findall(whole)))
     # The punctuation may be the answer's, but a hyphen before a word belongs to it.
     before = _PUNCTUATION.replace("-", "")
-    bare = [part.lstrip(before).rstrip(_PUNCTUATION) for part in parts]
-    for spelling in (bare, parts):
-        words = (read_plain_words(part, is_code=True) for part in spelling)
-        if read_parts := tuple(filter(len, words)):
-            yield _QuoteVariant(read_parts, is_code=True)
+    bare = (part.lstrip(before).rstrip(_PUNCTUATION) for part in parts)
+    yield _QuoteVariant(tuple(read_plain_words(part, is_code=True) for part in bare), is_code=True)
 
 
 def _find_parts(
