@@ -78,7 +78,7 @@ def build_outcome(
     unnamed: tuple[Bounds, ...] = ()
     if is_complete and run.brief is None:  # a small model is not asked for ids
         unsourced = list_unsourced(answer, citations, state.library)
-        unnamed = checker.list_unnamed(answer, unsourced)
+        unnamed = checker.list_unnamed(answer)
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:

@@ -232,16 +232,15 @@ class QuoteChecker:
             for (citation, place), starts in numbered
         )
 
-    def list_unnamed(self, answer: str, unsourced: Sequence[Bounds]) -> tuple[Bounds, ...]:
+    def list_unnamed(self, answer: str) -> tuple[Bounds, ...]:
         """Return the bounds of the quotes that name no section, so that nothing can look them up.
 
-        A few words between quotation marks are a quote only in an `unsourced` sentence. The person's own
-        words are not quotes, nor are words that the answer says it has not found.
+        One or two words between quotation marks are a name. The person's own words are not quotes, nor are
+        words that the answer says it has not found.
         """
         unnamed: list[Bounds] = []
         for quote in self._read_answer(answer).quotes:
-            is_carried = not any(start <= quote.start < end for start, end in unsourced)
-            is_name = is_carried and len(read_words(quote.text)) < WORDS_MIN
+            is_name = len(read_words(quote.text)) < WORDS_MIN
             is_asked = is_not_found(quote.context) or find_quote(quote.text, self._question) is not None
             if not (quote.is_code or quote.marks or is_name or is_asked):
                 unnamed.append((quote.start, quote.end))

@@ -90,7 +90,6 @@ _FEE = '"Late returns cost 2 euros a day" [{Fees}]'
             "> Members must pay five hundred pounds at once.\n\nSo it says.",
             "Members must pay five hundred pounds at once.",
         ),
-        ('Porters demand "500 zlotys" immediately.', '"500 zlotys"'),
         ('A so-called "late return" costs 2 euros a day.', ""),
         ('Not found: nothing is said about "paid parking for vans".', ""),
         ('You asked "how much is it?" about `three plain words`.', ""),
