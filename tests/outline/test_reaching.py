@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.outline.labels import has_own_text
-from roamtui.outline.references import resolve_reference
 from roamtui.outline.render import render_outline
-from roamtui.outline.structure import get_canonical_id
 from roamtui.text import Bounds, merge_bounds, subtract_delivered
 from tests.outline.documents import NONCE, REFERENCE, documents, make_shape, open_section, read_book, shapes
 from tests.real_documents import list_documents
-from tests.search.libraries import make_folder, make_library
+from tests.search.libraries import make_library
 
 _SAMPLED_FROM = 4_000
 
@@ -112,15 +110,3 @@ def test_two_calls_lead_to_any_section_of_a_book(name: str) -> None:
     calls_max = 3 if "bgb" in name or "openapi" in name else 2  # most of these stands four to seven levels down
     unreached = [one for one in _find_unreached(library, None, calls_max) if library.count_tokens(one)[0] <= 4_000]
     assert unreached == []
-
-
-def test_each_text_of_a_folder_has_one_id() -> None:
-    page = f"\n\n{_BODY}\n\n## Below\n\n{_BODY * 9}\n\n## Beside\n\n{_BODY}\n"
-    library = make_folder({f"{name}.md": f"# {name.title()}{page}" for name in "abc"})
-    ids = [
-        reference
-        for reference in _find_ids(render_outline(library, budget_tokens=1_500))
-        if resolve_reference(library, reference)
-    ]
-    assert ids == [one for one in ids if get_canonical_id(library, one) == one]
-    assert len({library.node(one).own_content_span for one in ids}) == len(ids) == 9

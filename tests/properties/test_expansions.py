@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.expansion import annotate_with_ids, render_open_section, render_section
+from roamtui.outline.expansion import annotate_with_ids, render_section
 from roamtui.text import merge_bounds
 from tests.outline.documents import NONCE, documents
 from tests.search.libraries import make_library
@@ -68,33 +68,3 @@ def test_opening_everything_delivers_everything(text: str) -> None:
         for (_, end), (start, _) in zip([(0, 0), *delivered_text], [*delivered_text, (len(text), 0)], strict=True)
     )
     assert missing.strip() == ""
-
-
-@_HALF
-@given(documents(), st.data())
-def test_a_second_rendering_repeats_delivered_text_and_names_the_rest(text: str, data: st.DataObject) -> None:
-    library = make_library(text)
-    delivered: dict[str, list[tuple[int, int]]] = {}
-    for requested in data.draw(st.lists(_references(library), max_size=6)):
-        block = render_section(library, requested, delivered=delivered, nonce=NONCE)
-        delivered.setdefault("", []).extend((span.start, span.end) for span in block.spans)
-        if not block.spans or block.section_id is None:
-            continue
-        again = render_open_section(library, block.section_id, block.spans, delivered={}, nonce=NONCE)
-        texts = [annotate_with_ids(library, span, section_id=block.section_id) for span in block.spans]
-        assert texts == _read_fences(again)
-        own = library.node(block.section_id).own_span
-        if any(span.end > own.end for span in block.spans):
-            subtree = library.node(block.section_id).span
-            delivered_text = merge_bounds((span.start, span.end) for span in block.spans)
-            left_out = [i for i in library.walk(block.section_id) if not _is_inside(library, i, delivered_text)]
-            lines = [line for line in again.splitlines() if line.endswith("is not given here: open it by its id.)")]
-            assert bool(left_out) is bool(lines)
-            for section_id in left_out[:20]:
-                assert any(f"[{section_id}" in line for line in lines), "the section or its pages"
-            assert subtree.start <= block.spans[0].start
-
-
-def _is_inside(library: Library, section_id: str, bounds: list[tuple[int, int]]) -> bool:
-    span = library.node(section_id).own_span
-    return any(start <= span.start and span.end <= end for start, end in bounds)

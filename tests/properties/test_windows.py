@@ -4,7 +4,6 @@ import asyncio
 from functools import cache
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,23 +113,6 @@ def test_no_request_exceeds_the_window(
     assert model.refused == 0, (window, max(model.counts))
     allowed = {*_ENDED, StopReason.STEP_LIMIT}  # the last for repeated calls
     assert all(stopped in allowed or error.startswith(_SILENT) for stopped, error in endings), endings
-
-
-@pytest.mark.parametrize(
-    ("said", "true", "scale"), [(8_192, 4_096, 1.0), (None, 4_096, 1.0), (4_096, 4_096, 1.6), (8_192, 2_048, 1.3)]
-)
-def test_a_server_that_is_wrong_about_its_window_refuses_one_request(said: int | None, true: int, scale: float) -> None:
-    library = load_handbook()
-    ids = [*library.walk()]
-    reading = ScriptedReply(calls=(("expand_sections", {"section_ids": ids[2:12]}),))
-    asked: list[tuple[str, list[Reply], list[str]]] = [
-        (question, [reading, ScriptedReply(text="Not found: no.")], [section_id, *ids[20:23]])
-        for question, section_id in zip(QUESTIONS, ids[10:], strict=False)
-    ]
-    model = CountingModel((), said_tokens=said, true_tokens=true, scale=scale)
-    endings = play(model, library, asked)
-    assert model.refused <= 1
-    assert all(stopped in _ENDED or error.startswith(_SILENT) for stopped, error in endings), endings
 
 
 def test_a_question_that_does_not_fit_is_refused_in_one_sentence_that_names_the_way_out() -> None:

@@ -166,15 +166,6 @@ def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None
     assert warning in warned
 
 
-def test_the_nearest_words_are_first_those_of_the_cited_section() -> None:
-    text = "# Fees\n\n## Bicycles\n\nA fee of up to £45 is due.\n\n## Cargo bikes\n\nThe fee is £5 a day, up to £100.\n"
-    state, _ = expand_by_agent(begin(make_state(text)), "Bicycles", "Cargo bikes")
-    answer = f'It says "a fee of £5 a day, up to £45 is due" [{find(state, "Cargo bikes")}].'
-    (citation, *_) = add_nearest(QuoteChecker(state).cite(answer), state)
-    assert citation.nearest is not None
-    assert "a day, up to £100" in citation.nearest.text
-
-
 def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> None:
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
     citations = add_nearest(QuoteChecker(state).cite(f'"kept for four weeks" [{find(state, "Loans")}]'), state)

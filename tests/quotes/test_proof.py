@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from roamtui.conversation.state import ConversationState
 from roamtui.markdown.blocks import (
@@ -21,7 +19,6 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.parser import read_markdown
 from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
@@ -71,21 +68,3 @@ def show(markdown: Markdown) -> str:
 @pytest.mark.parametrize(("answer", "shown"), read_rows("quotes/proof", "parsing"))
 def test_quotes_and_marks_are_found_again_after_parsing(answer: str, shown: str) -> None:
     assert show(read(answer)) == shown
-
-
-PIECES = [
-    *('"2 euros a day"', "“9 euros a day”", f"[{FEES}]", f"[{HOURS}, {FEES}]", "words", " ", "\n", "\n\n"),
-    *("- ", "> ", "| ", "**", "*", "_", "`", "```", "(", ")", "[", "](x)", ".", '"', "<b>", "</b>"),
-    *("https://a.example", "\\", "&amp;", "\ufeff"),
-]
-
-
-@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-def test_apart_from_marks_an_answer_reads_as_it_does_without_them(answer: str) -> None:
-    """Quotes change nothing but the group of words. Answers have no ids here, so that nothing is replaced."""
-    answer = answer.replace(FEES, "fees").replace(HOURS, "hours")
-    plain = flatten_blocks(read_markdown(answer).blocks)
-    proven = flatten_blocks(read(answer).blocks)
-    assert [(c, words.emphasis) for words in proven for c in words.text] == [
-        (c, words.emphasis) for words in plain for c in words.text
-    ]

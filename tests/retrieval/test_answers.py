@@ -65,11 +65,6 @@ def test_the_words_of_column_heads_count_for_each_row_that_they_head() -> None:
     assert library.node(best.section_id).title == "Overdue"
 
 
-def test_a_row_is_shown_with_its_column_heads() -> None:
-    statement = _read_likeliest("how much is a late cargo bike per day", _TWO_TABLES.partition("## Overdue")[2])
-    assert statement == ("Cargo bike £10", "Item Cargo bike | Late per day £10")
-
-
 def test_passages_with_the_same_words_below_the_same_title_are_shown_once() -> None:
     rule = "A berth costs 9 crowns."
     text = "".join(f"# {title}\n\n## {part}\n\n{rule}\n\n" for title, part in (("Law", "Fee"), ("Change", "Fee")))
