@@ -9,7 +9,6 @@ from roamtui.agent.brief import BriefContext
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS
 from roamtui.agent.reading import measure_reading
 from roamtui.agent.tools import Tool
-from roamtui.conversation.citations import Citation
 from roamtui.conversation.events import QuestionAnswered, Step, StopReason
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState

@@ -168,10 +168,12 @@ def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
     yield _QuoteVariant(tuple(map(read_words, parts)))
     if len(parts) > 1:
         yield _QuoteVariant((read_words(whole),), ellipses=len(_ELLIPSIS.findall(whole)))
-    # The punctuation may be the answer's, but a hyphen before a word belongs to it.
+    # The punctuation at its ends may be the answer's, but a hyphen before a word belongs to it.
     before = _PUNCTUATION.replace("-", "")
-    bare = (part.lstrip(before).rstrip(_PUNCTUATION) for part in parts)
-    yield _QuoteVariant(tuple(read_plain_words(part, is_code=True) for part in bare), is_code=True)
+    bare = [part.lstrip(before).rstrip(_PUNCTUATION) for part in parts]
+    for spelling in (bare, parts):
+        words = tuple(read_plain_words(part, is_code=True) for part in spelling)
+        yield _QuoteVariant(words, is_code=True)
 
 
 def _find_parts(

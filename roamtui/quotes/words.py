@@ -33,9 +33,12 @@ _BLOCK_EDGE = "\x1c"
 _CELL_EDGE = "\x1d"
 _IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _CELL_EDGE}
 _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
-_HIGHLIGHT = re.compile(r"(?<!\w)==(?=\S)(.*?)(?<=\S)==(?!\w)")
-_LABEL = re.compile(r"(\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])(\[[^\[\]\n]{1,100}\])")
-"""The label of a link whose definition is in another part of the document."""
+_EXTRA_MARKUP = {
+    "==": re.compile(r"(?<!\w)==(?=\S)(?P<shown>.*?)(?<=\S)==(?!\w)"),
+    "#": re.compile(r"(?P<shown>)\{ ?#[^{}\s]+ ?\}"),
+    "][": re.compile(r"(?P<shown>\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])\[[^\[\]\n]{1,100}\]"),
+}
+"""A highlight, the name that some pages give to a heading, and a link that is defined elsewhere."""
 _DIVIDED_WORD = re.compile(r"(?P<left>[^\W_]+)(?P<end> ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*)(?P<right>[^\W_]+)")
 """A word that the end of a line divides. Some pages have a space before the hyphen."""
 _HALF_WORD = re.compile(r"[^\W_][-‐\u00ad]\Z")
@@ -108,6 +111,12 @@ def read_plain_words(text: str, *, is_code: bool = False) -> TextWords:
         reader.read_leaf([Piece(line if is_code else line.translate(_IN_PROSE), *bounds)], is_code=is_code)
         position += len(line)
     return reader.get_words()
+
+
+def _hide_markup(match: re.Match[str]) -> str:
+    """Write spaces over what a person does not see."""
+    start, end = match.span("shown")
+    return " " * (start - match.start()) + match["shown"] + " " * (match.end() - end)
 
 
 def widen_to_words(text: str, start: int, end: int) -> Bounds:
@@ -207,10 +216,9 @@ class _WordReader:
             self._visible = visible
             self._read_code_line()
             return
-        if "==" in visible:
-            visible = _HIGHLIGHT.sub(lambda match: f"  {match[1]}  ", visible)
-        if "][" in visible:
-            visible = _LABEL.sub(lambda match: match[1] + " " * len(match[2]), visible)
+        for sign, pattern in _EXTRA_MARKUP.items():
+            if sign in visible:
+                visible = pattern.sub(_hide_markup, visible)
         if self._whole:
             visible = _DIVIDED_WORD.sub(self._hide_line_end, visible)
         self._visible = visible
