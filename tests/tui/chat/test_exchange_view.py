@@ -5,7 +5,6 @@ import re
 
 import pytest
 from msgspec.structs import replace
-from textual.geometry import Size
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason
@@ -17,7 +16,6 @@ from roamtui.markdown.surroundings import Surroundings
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, build_keymap
-from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.messages import SectionTarget
 from tests.fakes.scripted_model import ScriptedReply
@@ -37,19 +35,6 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await ui.wait_until("Of steam let in and loaves [1]")
         await ui.click_on("1]")
         await ui.reach("Deck oven")
-
-
-async def test_an_answer_that_layout_takes_away_is_not_scrolled_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with running(make_app(), (60, 8)) as ui:
-        await answer(ui, "Of loaves.")
-        view = ui.chat.shown[-1]
-
-        def lay_out(_: ChatLog) -> Size:
-            view.answer_start = None
-            return Size(60, 1)
-
-        monkeypatch.setattr(ChatLog, "size", property(lay_out))
-        ui.chat.show_newest()
 
 
 LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
