@@ -70,10 +70,6 @@ class ScriptedModel(Model):
         self.is_closed = False
         """Whether `close` was called after the last request."""
 
-    @property
-    def replies_left(self) -> int:
-        return max(0, len(self._replies) - len(self.requests))
-
     def add_replies(self, *replies: Reply) -> None:
         self._replies.extend(replies)
 

@@ -12,7 +12,7 @@ from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
-from roamtui.markdown.blocks import Block, Paragraph, Words
+from roamtui.markdown.blocks import Block
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
@@ -30,8 +30,6 @@ from roamtui.tui.status_line import format_key_hint
 _TEXT_WIDTH_MIN = 20
 _QUESTION_WORD_STYLE = "bold $secondary"
 """Style of the question's words. To underline them, as Find does, would make text hard to read."""
-_GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
-"""Separates two passages of a section."""
 
 
 class _Card(Struct, frozen=True, kw_only=True):
