@@ -20,7 +20,7 @@ class PassageCard(Struct, frozen=True):
 
     passage: Citation
     lacked: str
-    """Names the words of the question that what is shown, its title and its file's name lack, if any."""
+    """Names the words of the question that the passage, its titles and its file's name lack, if any."""
 
     @property
     def statement(self) -> Statement:
@@ -32,17 +32,10 @@ def list_cards(question: str, passages: Iterable[Citation], library: Library) ->
     """List a card for each passage."""
     cards: list[PassageCard] = []
     for passage in passages:
-        name = get_file_name(library, passage.doc)
-        words = list_missing_words(question, [name, *passage.path[-1:], _read_shown(passage, library)])
+        span = resolve_citation(passage, library)
+        heads = library.list_heads([span])[0] if span is not None else ""
+        texts = [get_file_name(library, passage.doc), *passage.path, heads, passage.quote or ""]
+        words = list_missing_words(question, texts)
         lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
         cards.append(PassageCard(passage, lacked))
     return cards
-
-
-def _read_shown(passage: Citation, library: Library) -> str:
-    """Return what is shown of a passage: its statement, or else all of it below its column heads."""
-    if passage.statement.words:
-        return passage.statement.shown
-    span = resolve_citation(passage, library)
-    heads = library.list_heads([span])[0] if span is not None else ""
-    return f"{heads}{passage.quote}"

@@ -60,6 +60,7 @@ _HITS_MAX = 10
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
+_HAS_WORDS = "The first passage has all words of the question, but may not answer it."
 _NEAREST = "These are the nearest."
 _NEAREST_BY_WORDS = "These are the nearest, by words alone."
 _NOT_NEAR = "None is near the question in meaning, so the answer may not be there."
@@ -105,10 +106,11 @@ async def answer_offline(
     is_near = any(passage.is_near for passage in passages)
     lacks_words = not cards or bool(cards[0].lacked)
     may_answer = is_near and not absent and not lacks_words
-    lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"
-    elif not may_answer:
+    elif may_answer:
+        lead = _HAS_WORDS
+    else:
         write_lead = partial(_write_lead, state, hits, absent, passages, lacks_words=lacks_words)
         lead = await asyncio.to_thread(write_lead)
     text, citations = _write_cards(cards, state.library, lead)
