@@ -46,10 +46,10 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         return "".join(parts)
 
     @property
-    def is_bare(self) -> bool:
-        """Whether the quote is the whole sentence."""
+    def unquoted(self) -> list[str]:
+        """What the sentence has before, between and after the quote's words."""
         outside = subtract_bounds(0, len(self.sentence), self.quoted)
-        return not any(any(map(str.isalnum, self.sentence[start:end])) for start, end in outside)
+        return [self.sentence[start:end] for start, end in outside]
 
     def list_parts(self) -> list[Part]:
         """List the parts of the whole sentence."""

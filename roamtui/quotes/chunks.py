@@ -47,6 +47,8 @@ _MEANINGFUL = frozenset("%‰&@#§")
 """Punctuation by its category in Unicode, but part of the word next to it."""
 _HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
 """Signs that a quote may write as a plain hyphen."""
+_AFTER_DASH = re.compile(r"-*[^\W_]|\W*\d")
+"""What a dash belongs to: letters, or a number with other signs before it, such as a price."""
 _APOSTROPHES = re.compile(r"[’‘ʼ＇′]")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _VOWEL_SIGNS = re.compile(
@@ -55,8 +57,6 @@ _VOWEL_SIGNS = re.compile(
 _FRACTIONS = re.compile("[¼-¾⅐-⅞]")
 _SUBSCRIPT = re.compile(r"(?<![^\W_])([^\W\d_])_(?=\d+(?!\w))")
 """A lowered figure in plain text, as in `x_1`."""
-_ACCOUNTED = re.compile(r"\(\D?\d[\d.,]*%?\)")
-"""A number between brackets, which make it negative in the tables of a filing."""
 _PADDED_NUMBER = re.compile(
     r"(?P<before>[^\w\s\-+.,(]*)(?P<number>.*?\d)(?P<unit>(?:[^\W\d_]|[^\w\s.,:;/+(\[-])[^\d]*)?", re.DOTALL
 )
@@ -97,7 +97,8 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
             case "dash":
                 pass
             case "character":
-                words.append(_make_word(fold_word(match[0]), start, end))
+                is_inside = start > 0 and all(map(_is_numeric, chunk[start - 1 : start + 1]))
+                words.append(_make_word(fold_word(match[0]), start, end, INSIDE if is_inside else 0))
             case "lowered":
                 words.append(_make_word(f"_{fold_word(match[0])}", start, end, INSIDE))
             case "note":
@@ -131,6 +132,10 @@ def is_sign(chunk: str) -> bool:
     return not any(map(str.isalnum, chunk))
 
 
+def _is_numeric(character: str) -> bool:
+    return unicodedata.numeric(character, None) is not None
+
+
 def _ends_with_base(text: str) -> bool:
     """Return whether a figure raised directly behind a text is a power, and not a note mark."""
     base = _LAST_RUN.search(text)
@@ -155,16 +160,12 @@ def _read_run(chunk: str, start: int, end: int) -> list[Word]:
         # A single dash divides words, and a row of asterisks is a rule.
         is_word = text == "*" or not all(map(_is_edge, text))
         return [_make_word(fold_word(text.strip(_BRACKETS)), start, end)] if is_word else []
-    accounted = _ACCOUNTED.search(text) if "(" in text else None
-    if accounted is not None and all(map(_is_edge, text[: accounted.start()] + text[accounted.end() :])):
-        low, high = accounted.span()
-    else:
-        low, high = 0, len(text)
-        has_figure = any(map(str.isdigit, text))
-        while _is_edge(text[low], has_figure=has_figure) and not _belongs_to_next(text, low):
-            low += 1
-        while _is_edge(text[high - 1], has_figure=has_figure):
-            high -= 1
+    low, high = 0, len(text)
+    has_figure = any(map(str.isdigit, text))
+    while _is_edge(text[low], has_figure=has_figure) and not _belongs_to_next(text, low):
+        low += 1
+    while _is_edge(text[high - 1], has_figure=has_figure):
+        high -= 1
     return [_make_word(fold_word(text[low:high]), start + low, start + high, source=text[low:high])]
 
 
@@ -177,14 +178,11 @@ def _is_edge(character: str, *, has_figure: bool = True) -> bool:
 
 
 def _belongs_to_next(text: str, index: int) -> bool:
-    """Return whether a dash or a decimal point belongs to the letters, the number or the price after it."""
-    sign = text[index]
-    following = text[index + 1 :]
-    if sign in ".,":
+    """Return whether a dash or a decimal point belongs to the letters or the number after it."""
+    following = _INVISIBLE.sub("", text[index + 1 :])
+    if text[index] in ".,":
         return following[:1].isdigit()
-    after = following.lstrip("-")
-    is_price = after[1:2].isdigit() and unicodedata.category(after[0]) == "Sc"
-    return _HYPHENS.sub("-", sign) == "-" and (after[:1].isalnum() or is_price)
+    return _HYPHENS.sub("-", text[index]) == "-" and _AFTER_DASH.match(following) is not None
 
 
 def fold_word(text: str) -> str:

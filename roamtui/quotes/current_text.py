@@ -26,7 +26,7 @@ from roamtui.quotes.nearest import (
     find_nearest,
     has_same_words,
 )
-from roamtui.quotes.surroundings import find_surroundings
+from roamtui.quotes.surroundings import find_surroundings, is_bare
 from roamtui.quotes.verdicts import PLACES_MAX, choose_place, make_citation, resolve_citation
 from roamtui.text import Span
 
@@ -167,7 +167,7 @@ def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library
     if not sentence:
         return False
     now = find_surroundings(library, found.parts, is_exact=False)
-    if now is None or (sentence == quote and now.is_bare):
+    if now is None or (sentence == quote and is_bare(now)):
         return sentence == quote
     return has_same_words(sentence, now.text)
 

@@ -20,7 +20,18 @@ from msgspec import Struct
 from roamtui.document.library import Library
 from roamtui.quotes.chunks import INSIDE, NOTE
 from roamtui.quotes.likely_places import list_likely_places
-from roamtui.quotes.words import BLOCK, CELL, CODE, TextWords, read_plain_words, read_words, read_words_for
+from roamtui.quotes.words import (
+    BLOCK,
+    BRACKETS,
+    CELL,
+    CODE,
+    NEGATIVE,
+    LooseKeys,
+    TextWords,
+    read_plain_words,
+    read_words,
+    read_words_for,
+)
 from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Bounds, Span
 
@@ -28,10 +39,14 @@ _LENGTH_MIN = 2
 """Minimum number of letters and digits of a quote. A shorter quote must be a whole cell, item or sentence."""
 _SHORT_PLACES_MAX = 200
 """Maximum number of parts of a text to search for a shorter quote: a letter is nearly everywhere."""
+_DOTS = r"(?:[…‥⋯⋮︙]|&hellip;|&#8230;)+"
 _ELLIPSIS = re.compile(
-    r"\[\s*(?:…+|\.{3,4}|\.(?: \.){2,3})\s*\]|\(\s*(?:…+|\.{3,4})\s*\)|…+|(?<!\.)\.{3,4}(?!\.)"
-    r"|(?<!\S)\.(?: \.){2,3}(?!\S)"
+    r"(?:(?<!\S)[*_]+)?"
+    rf"(?:\[\s*(?:{_DOTS}|\.{{2,4}}|\.(?: \.){{2,3}})\s*\]|\(\s*(?:{_DOTS}|\.{{3,4}})\s*\)|{_DOTS}"
+    r"|(?<!\.)\.{3,4}(?!\.)|(?<!\S)\.(?: \.){2,3}(?!\S))"
+    r"(?:[*_]+(?!\S))?"
 )
+"""An ellipsis, in brackets or not. Marks of emphasis may be around it."""
 _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
 """The link target that `annotate_with_ids` has shortened. This ellipsis omits no words."""
 _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
@@ -44,7 +59,7 @@ _KEY_SIZE = 8
 """Number of bytes of a key."""
 _SENTENCE_REACH = 60
 """Number of characters on each side of a gap that tell whether a full stop in it ends a sentence."""
-_PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
+PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
 
 
 class QuoteMatch(NamedTuple):
@@ -169,8 +184,8 @@ def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
     if len(parts) > 1:
         yield _QuoteVariant((read_words(whole),), ellipses=len(_ELLIPSIS.findall(whole)))
     # The punctuation at its ends may be the answer's, but a hyphen before a word belongs to it.
-    before = _PUNCTUATION.replace("-", "")
-    bare = [part.lstrip(before).rstrip(_PUNCTUATION) for part in parts]
+    before = PUNCTUATION.replace("-", "")
+    bare = [part.lstrip(before).rstrip(PUNCTUATION) for part in parts]
     for spelling in (bare, parts):
         words = tuple(read_plain_words(part, is_code=True) for part in spelling)
         yield _QuoteVariant(words, is_code=True)
@@ -203,7 +218,8 @@ def _find_parts(
 def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_Rows]:
     for first in _find_keys(part.exact, words.exact):
         run = _Rows(first, first + len(part) - 1)
-        if _is_whole(run, words):
+        rows = range(first, run.last + 1)
+        if _is_whole(run, words) and _has_brackets(part, range(len(part)), words, rows):
             yield run
 
 
@@ -212,11 +228,11 @@ def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Rows]:
     pairs = [(part.loose, words.loose)]
     if part.plain is not part.loose or words.plain is not words.loose:
         pairs.append((part.plain, words.plain))
-    notes = _list_notes(part, range(len(part)))
     for quoted, keys in pairs:
         sought = memoryview(quoted.keys).cast("q")
         if not sought:
             continue
+        notes = _place_notes(part, quoted, 0, len(sought) - 1)
         rows = keys.rows
         for start in _find_keys(quoted.keys, keys.keys):
             end = start + len(sought) - 1
@@ -224,19 +240,27 @@ def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Rows]:
             begins_word = not start or rows[start - 1] != run.first
             ends_word = end + 1 == len(rows) or rows[end + 1] != run.last
             is_whole = begins_word and ends_word and _is_whole(run, words)
-            if is_whole and _has_notes(notes, run, words):
+            has_brackets = _has_brackets(part, quoted.rows, words, rows[start : end + 1])
+            if is_whole and has_brackets and notes <= _place_notes(words, keys, start, end):
                 yield run
 
 
-def _list_notes(words: TextWords, rows: Iterable[int]) -> frozenset[int]:
-    """Return the exact keys of the note marks and list numbers among some rows."""
-    return frozenset(words.exact_keys[row] for row in rows if words.flags[row] & NOTE)
+def _place_notes(words: TextWords, keys: LooseKeys, start: int, end: int) -> set[tuple[int, int]]:
+    """Return the note marks and list numbers in and beside a run of keys, each with its place in the run."""
+    rows = keys.rows
+    first = rows[start - 1] + 1 if start else 0
+    after = rows[end + 1] if end + 1 < len(rows) else len(words)
+    notes = (row for row in range(first, after) if words.flags[row] & NOTE)
+    return {(bisect_left(rows, row, start, end + 1) - start, words.exact_keys[row]) for row in notes}
 
 
-def _has_notes(notes: frozenset[int], run: _Rows, words: TextWords) -> bool:
-    """Return whether a run, or a word directly before or after it, has the note marks that the quote has."""
-    beside = range(max(0, run.first - 1), min(run.last + 2, len(words)))
-    return not notes or notes <= _list_notes(words, beside)
+def _has_brackets(part: TextWords, part_rows: Sequence[int], words: TextWords, rows: Sequence[int]) -> bool:
+    """Return whether a text has a quote's brackets around numbers, and no others that make one negative."""
+    pairs = [*zip(part_rows, rows, strict=True)]
+    negative = {quoted for quoted, row in pairs if words.flags[row] & NEGATIVE}
+    in_quote = {quoted for quoted, _ in pairs if part.flags[quoted] & BRACKETS}
+    in_text = {quoted for quoted, row in pairs if words.flags[row] & BRACKETS}
+    return negative <= in_quote <= in_text
 
 
 def _is_whole(run: _Rows, words: TextWords) -> bool:
@@ -294,11 +318,11 @@ def _is_edge(words: TextWords, text: str, shift: int, row: int) -> bool:
 
 def _include_punctuation(quote: str, text: str, start: int, end: int) -> Bounds:
     """Widen bounds to the punctuation with which both the quote and the text begin and end."""
-    for sign in reversed(quote[: len(quote) - len(quote.lstrip(_PUNCTUATION))]):
+    for sign in reversed(quote[: len(quote) - len(quote.lstrip(PUNCTUATION))]):
         if not text.endswith(sign, 0, start):
             break
         start -= 1
-    for sign in quote[len(quote.rstrip(_PUNCTUATION)) :]:
+    for sign in quote[len(quote.rstrip(PUNCTUATION)) :]:
         if not text.startswith(sign, end):
             break
         end += 1

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
-from roamtui.quotes.words import TextWords, read_plain_words, read_words
+from roamtui.quotes.words import BRACKETS, TextWords, read_plain_words, read_words
 from roamtui.sentences import get_sentence
 from roamtui.text import Bounds, Span
 
@@ -155,7 +155,7 @@ def _widen_to_punctuation(text: str, start: int, end: int, quote: str, quote_wor
 
 def _list_keys(words: TextWords, first: int, after: int) -> list[tuple[int, ...]]:
     """List a key for each word of some rows. Words with the same letters and numbers have the same."""
-    keys: list[list[int]] = [[] for _ in range(first, after)]
+    keys = [[flags & BRACKETS] for flags in words.flags[first:after]]
     rows = words.loose.rows
     start, end = bisect_left(rows, first), bisect_left(rows, after)
     for row, key in zip(rows[start:end], memoryview(words.loose.keys).cast("q")[start:end], strict=True):

@@ -9,14 +9,18 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
+from html import unescape
 from itertools import chain, pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.markdown.units import list_units
+from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.outline.ids import WORD, Mark
 from roamtui.quotes.quotation_marks import find_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
+from roamtui.text import INVISIBLE, Bounds
 
 _LINK = "\ufdd1"
 """Replaces each character of a link that is a mark, as `FILLER` does for other marks. It is a noncharacter,
@@ -48,10 +52,12 @@ _BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))
 _BLANK_QUOTE_LINE = re.compile(r"\n[ \t]*>[ \t>]*+(?=\n)")
 _IN_PARENTHESES = re.compile(rf"\({FILLER}++\)")
 _FINAL_STOPS = re.compile(r"[^\w\s]*\Z")
-_SIGN_NAMES = {"✓": "tick", "✔": "tick", "✗": "cross", "✘": "cross", "!": "exclamation mark"}
+_SIGNS = "✓✔✗✘!"
+_NAMES = {"✓": "tick", "✔": "tick", "✗": "cross", "✘": "cross", "!": "exclamation mark", "[": "(", "]": ")"}
+_BLANK = rf"[\s{INVISIBLE}]"
 _OWN_MARK = re.compile(
-    rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{WORD})(?:\s*[✓✔✗✘]|\s!)\s*\]"  # [1 ✓]
-    rf"|[✓✔✗✘](?=\s*\[{WORD}\])"  # a line of sources
+    rf"\[{_BLANK}*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{WORD})(?:{_BLANK}*[✓✔✗✘]|{_BLANK}!){_BLANK}*\]"
+    rf"|[✓✔✗✘](?={_BLANK}*\[{WORD}\])"  # a line of sources
 )
 
 
@@ -247,17 +253,25 @@ def replace_signs(answer: str) -> str:
 
     A model, or a document that instructs it, may write a tick. Only the program says that a quote was found.
     """
+    if not any(map(unescape(answer).__contains__, _SIGNS)):
+        return answer
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+
+    quotes = [quote for quote in _extract_quotations(answer, answer, with_blocks=False) if not quote.is_code]
+    quoted = [(quote.start, quote.end) for quote in quotes]
+    units = list_units(answer, read_markdown(answer, marks=()))
+    names: dict[Bounds, str] = {}
+    for visible in (VisibleText((Piece(answer, 0, len(answer)),)), *(unit.whole for unit in units)):
+        own = defaultdict[Bounds, str](str)
+        for offset in chain.from_iterable(range(*match.span()) for match in _OWN_MARK.finditer(visible.text)):
+            [piece] = visible.iter_pieces(offset, offset + 1)
+            if not any(start <= piece.start < end for start, end in quoted):
+                own[piece.start, piece.end] += _NAMES.get(piece.text, piece.text)
+        names |= own
     parts: list[str] = []
     position = 0
-    quotes = _extract_quotations(answer, answer, with_blocks=False) if _OWN_MARK.search(answer) else []
-    for quote in quotes:
-        parts += _OWN_MARK.sub(_spell_sign, answer[position : quote.start]), answer[quote.start : quote.end]
-        position = quote.end
-    return "".join([*parts, _OWN_MARK.sub(_spell_sign, answer[position:])])
-
-
-def _spell_sign(match: re.Match[str]) -> str:
-    text = match[0].strip("[]")
-    for sign, word in _SIGN_NAMES.items():
-        text = text.replace(sign, word)
-    return f"({text})" if match[0].startswith("[") else text
+    for (start, end), name in sorted(names.items()):
+        if position <= start < end:
+            parts += answer[position:start], name
+            position = end
+    return "".join([*parts, answer[position:]])

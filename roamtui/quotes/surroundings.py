@@ -20,6 +20,7 @@ from roamtui.markdown.surroundings import Surroundings, format_gap, list_near_bo
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.plain import sanitise_text
+from roamtui.quotes.find import PUNCTUATION
 from roamtui.sentences import continues_sentence
 from roamtui.text import Bounds, Span
 
@@ -69,6 +70,11 @@ def find_surroundings(
     for segment in segments:
         line.add(segment, reach)
     return line.finish(is_exact=is_exact)
+
+
+def is_bare(surroundings: Surroundings) -> bool:
+    """Return whether a quote leaves out only punctuation of its sentence: no word, and no other sign."""
+    return not any(text.strip(f"{PUNCTUATION} ") for text in surroundings.unquoted)
 
 
 def _list_edges(segment: _Segment) -> list[int]:
@@ -280,7 +286,7 @@ class _SentenceWriter:
         """Return what was written, or None if it has no other words than an exact quote."""
         quoted = self._join(self._quoted)
         written = Surroundings(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
-        return written if quoted and not (is_exact and written.is_bare) else None
+        return written if quoted and not (is_exact and is_bare(written)) else None
 
     def _join(self, bounds: Iterable[Bounds]) -> tuple[Bounds, ...]:
         """Join bounds between which there is only white space."""

@@ -27,6 +27,10 @@ BLOCK = 2
 """A new block, row, item or line of code starts before it."""
 CODE = 16
 """It is in a block of code, where nothing but white space is dropped."""
+BRACKETS = 32
+"""It is a number in brackets."""
+NEGATIVE = 64
+"""It is a number in brackets in a row of a table. In prose, brackets are punctuation."""
 
 # Separators in the visible text of a block. A text that contains them has a space there.
 _BLOCK_EDGE = "\x1c"
@@ -39,7 +43,12 @@ _EXTRA_MARKUP = {
     "][": re.compile(r"(?P<shown>\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])\[[^\[\]\n]{1,100}\]"),
 }
 """A highlight, the name that some pages give to a heading, and a link that is defined elsewhere."""
-_DIVIDED_WORD = re.compile(r"(?P<left>[^\W_]+)(?P<end> ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*)(?P<right>[^\W_]+)")
+_BRACKETED = re.compile(r"(?<![\w^])[(（](?=[^\w()（）]*\d)(?>[^\w()（）]+|\d\w*)+(?:[)）]|\Z)")
+"""Numbers and signs in brackets. The second bracket may be in another cell."""
+_WITHOUT_BRACKETS = {ord(bracket): "\u2060" for bracket in "()（）"}
+_DIVIDED_WORD = re.compile(
+    r"(?<![^\W_])(?P<left>[^\W_]+)(?P<end> ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*)(?P<right>[^\W_]+)"
+)
 """A word that the end of a line divides. Some pages have a space before the hyphen."""
 _HALF_WORD = re.compile(r"[^\W_][-‐\u00ad]\Z")
 _SOFT_HYPHEN = "\u00ad"
@@ -145,6 +154,8 @@ class _WordReader:
         self._edge = 0
         """Flags of the next word."""
         self._visible = ""
+        self._bracketed: set[int] = set()
+        """Offsets of the digits in brackets."""
         self._starts: array[int] = array("I")
         """For each character of the visible text, where it starts in the source."""
         self._ends: array[int] = array("I")
@@ -212,6 +223,7 @@ class _WordReader:
                 self._ends.extend([end] * len(text))
         visible = "".join([piece.text for piece in pieces])
         self._edge |= BLOCK
+        self._bracketed = set()
         if is_code:
             self._visible = visible
             self._read_code_line()
@@ -221,7 +233,7 @@ class _WordReader:
                 visible = pattern.sub(_hide_markup, visible)
         if self._whole:
             visible = _DIVIDED_WORD.sub(self._hide_line_end, visible)
-        self._visible = visible
+        self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
         before = ""
         end = 0
         for match in _CHUNK.finditer(visible):
@@ -247,6 +259,12 @@ class _WordReader:
         hidden = _SOFT_HYPHEN * (len(match[0]) - len(word))
         return f"{word.removesuffix(right)}{hidden}{right}"
 
+    def _read_brackets(self, match: re.Match[str]) -> str:
+        self._bracketed.update(
+            offset for offset, sign in enumerate(match[0], match.start()) if sign.isdigit()
+        )
+        return match[0].translate(_WITHOUT_BRACKETS)
+
     def _read_code_line(self) -> None:
         is_first = True
         for match in _CHUNK.finditer(self._visible):
@@ -256,6 +274,9 @@ class _WordReader:
                 self._add_at(word._replace(flags=word.flags | flags), match.start())
 
     def _add_at(self, word: Word, offset: int) -> None:
+        if self._bracketed and not self._bracketed.isdisjoint(range(offset + word.start, offset + word.end)):
+            brackets = BRACKETS | NEGATIVE if _CELL_EDGE in self._visible else BRACKETS
+            word = word._replace(flags=word.flags | brackets)
         start = self._starts[offset + word.start]
         end = self._ends[offset + word.end - 1]
         self._add(word, start, end)
