@@ -54,9 +54,16 @@ def delete(file: Path) -> None:
 
 
 async def look(ui: RunningApp) -> None:
-    """Come back to the app, as from an editor."""
+    """Come back to the app, as from an editor, when it is time to check the files again."""
+    ui.main.upkeep.reloader._next_check_at = 0.0
     ui.main.upkeep.check_for_changes()
     await ui.pause()
+
+
+async def look_first(ui: RunningApp) -> None:
+    """Come back to the app, and wait until it knows the files that it has read."""
+    await look(ui)
+    await ui.wait_until(lambda: ui.main.upkeep.reloader.loaded is not None)
 
 
 async def open_deck(ui: RunningApp) -> str:
@@ -100,13 +107,11 @@ async def test_reloading_a_deleted_file_says_so_and_keeps_what_was_read(file: Pa
 
 async def test_a_file_that_was_moved_away_and_back_has_not_changed(file: Path) -> None:
     async with running(make_reading_app(file), (120, 35)) as ui:
-        reloader = ui.main.upkeep.reloader
-        await look(ui)
-        await ui.wait_until(lambda: reloader.loaded is not None)
+        await look_first(ui)
 
         async def look_until(is_told: bool) -> None:  # noqa: FBT001
             def check() -> bool:
-                reloader._next_check_at = 0.0
+                ui.main.upkeep.reloader._next_check_at = 0.0
                 ui.main.upkeep.check_for_changes()
                 return ("Document changed on disk" in ui.text) is is_told
 
@@ -122,19 +127,15 @@ async def test_a_file_that_was_moved_away_and_back_has_not_changed(file: Path) -
 async def test_a_watched_file_that_is_deleted_is_told_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(file.parent)
     async with running(make_reading_app(Path(file.name), is_watching=True), (120, 35)) as ui:
-        reloader = ui.main.upkeep.reloader
-        await look(ui)
-        await ui.wait_until(lambda: reloader.loaded is not None)
+        await look_first(ui)
         delete(file)
         for _ in range(6):
-            reloader._next_check_at = 0.0
             await look(ui)
         await ui.wait_until("There is no file")
         notice = ui.chat.query_one(NoticeView).text
         assert "what was read last" in notice
         assert "website" not in notice, "it was a file"
         await asyncio.to_thread(file.write_text, CHANGED, "utf-8")
-        reloader._next_check_at = 0.0
         await look(ui)
         await ui.wait_until("Reloaded: 9 sections")
 
@@ -162,14 +163,11 @@ async def test_a_file_that_is_deleted_and_made_again_is_noticed(
     (file.parent / "shop.md").write_text("# Shop\n", "utf-8")
     app = make_reading_app(*(file.parent / name for name in names), is_watching=is_watching)
     async with running(app, (120, 35)) as ui:
-        reloader = ui.main.upkeep.reloader
-        await look(ui)
-        await ui.wait_until(lambda: reloader.loaded is not None)
+        await look_first(ui)
         delete(file)
-        reloader._next_check_at = 0.0
-        await reloader.detect_change()
+        ui.main.upkeep.reloader._next_check_at = 0.0
+        await ui.main.upkeep.reloader.detect_change()
         write(file, CHANGED)
-        reloader._next_check_at = 0.0
         await look(ui)
         if is_watching:
             await ui.wait_until(lambda: CHANGED in [each.text for each in ui.state.library.documents])

@@ -204,17 +204,6 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export_and_others
     assert "What of the starter?" in text
 
 
-async def test_the_conversation_that_is_shown_is_exported_from_there(app: RoamApp, tmp_path: Path) -> None:
-    file = tmp_path / "a.html"
-    async with running(app, (120, 35)) as ui:
-        await talk(ui, "What of steam?", "Steam")
-        await ui.main.action_run("chat.export")
-        await ui.wait_until(PromptDialog)
-        await type_path(ui, file)
-        await ui.wait_until("Saved")
-    assert "What of steam?" in file.read_text("utf-8")
-
-
 @pytest.mark.parametrize("key", ["n", "y"])
 async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path, key: str) -> None:
     file = tmp_path / "mine.md"
@@ -232,7 +221,7 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
-async def test_an_export_never_overwrites_the_open_document_and_needs_no_working_folder(
+async def test_an_export_of_what_is_shown_never_overwrites_the_document_and_needs_no_working_folder(
     store: ConversationStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "bakery.md"
@@ -247,6 +236,9 @@ async def test_an_export_never_overwrites_the_open_document_and_needs_no_working
         await ui.wait_until(PromptDialog)
         await type_path(ui, file)
         await ui.wait_until("is one of the documents")
+        await type_path(ui, tmp_path / "a.html")
+        await ui.wait_until("Saved")
+    assert "What of steam?" in (tmp_path / "a.html").read_text("utf-8")
     assert file.read_text("utf-8") == TEXT
 
 

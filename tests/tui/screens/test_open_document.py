@@ -120,12 +120,6 @@ async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationS
         await ui.wait_until(lambda: not store.open(saved.state.id)[2])
 
 
-async def test_a_path_that_names_no_file_is_told_before_anybody_presses_enter(app: RoamApp) -> None:
-    async with choosing(app) as ui:
-        ui.field.value = "letters/gone.pdf"
-        await ui.wait_until("No such file, and no match. Change the text.")
-
-
 async def test_a_host_without_a_scheme_is_offered_as_a_url(app: RoamApp, opener: Opener) -> None:
     async with choosing(app) as ui:
         ui.field.value = "docs.example.org"
@@ -136,6 +130,8 @@ async def test_a_host_without_a_scheme_is_offered_as_a_url(app: RoamApp, opener:
 
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
     async with choosing(app) as ui:
+        ui.field.value = "letters/gone.pdf"
+        await ui.wait_until("No such file, and no match. Change the text.")
         ui.field.value = "https://bad"
         await ui.pause()
         await ui.press_until("https://bad cannot be read: it is bad.", "enter")
