@@ -370,12 +370,6 @@ class Conversation:
         if log.is_saved:
             with suppress(StoreError):  # the next change saves again, and tells the person if that fails
                 log.save()
-        if state.source != saved.source:
-            from roamtui.conversation.notes import NoteStore  # noqa: PLC0415
-
-            with suppress(StoreError):
-                notes = NoteStore(store.notes_folder, state.source)
-                notes.take_over(NoteStore(store.notes_folder, saved.source))
         return _Opened(log, state, source_loader, warning)
 
 

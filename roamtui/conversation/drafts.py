@@ -37,16 +37,11 @@ class DraftFile:
             return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
         return []
 
-    def take_over(self, *, is_new: bool) -> None:
-        """Take the newest draft that no program uses, unless the conversation has one.
-
-        A conversation that `is_new` takes a draft of its document. Another one takes its own, from before its
-        document moved.
-        """
+    def take_over(self) -> None:
+        """Take the newest draft of the document that no program uses, unless the conversation has one."""
         if self._path.exists():
             return
-        own_name = self._path.name.removeprefix(self._prefix)
-        drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}" if is_new else f"*-{own_name}")
+        drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}")
         times = {path: path.stat().st_mtime_ns for path in drafts}
         for path in sorted(times, key=times.__getitem__, reverse=True):
             with suppress(OSError), ExitStack() as stack:  # another window uses it

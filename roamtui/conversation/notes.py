@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.library_sync import get_source_key
@@ -65,7 +64,6 @@ class NoteStore:
     """The notes of one document in a file. Thread-safe. Any method may raise `StoreError`."""
 
     def __init__(self, folder: Path, source: str) -> None:
-        self._source = source
         self._path = folder / f"{make_index_stem(source)}{_SUFFIX}"
 
     def read(self) -> tuple[Note, ...]:
@@ -82,13 +80,6 @@ class NoteStore:
         """Delete notes."""
         with map_store_errors("delete the note", self._path.parent):
             self._write({}, ids)
-
-    def take_over(self, moved: NoteStore) -> None:
-        """Take the notes from where the document was before it moved."""
-        if notes := moved.read():
-            with map_store_errors("move the notes", self._path.parent):
-                self._write({note.id: replace(note, source_key=self._source) for note in notes})
-            moved.delete([note.id for note in notes])
 
     def _write(self, changed: Mapping[str, Note], deleted_ids: Collection[str] = ()) -> None:
         release = acquire_lock(self._path, _BUSY_SECONDS)

@@ -16,13 +16,13 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
+from roamtui.models.base import ModelFacts
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import to_failure
 from roamtui.models.http_clients import restrict_clients
 from roamtui.models.local_servers import (
     ASSUMED_WINDOW_TOKENS,
     OLLAMA_WINDOW_TOKENS,
-    ServerFacts,
     ask_server,
     complete_url,
     find_server,
@@ -144,7 +144,7 @@ class LitellmWorker:
             return resolved
         key = self._environ.get(resolved.key_variable or "")
         name = resolved.model.partition("/")[2]
-        facts = ServerFacts()
+        facts = ModelFacts()
         problem = ""
         try:
             facts = await ask_server(resolved.provider, resolved.api_base, name, key)
@@ -245,31 +245,20 @@ def _read_prices(info: Mapping[str, Any]) -> tuple[float, float] | None:
     return None if sent is None else (sent, sent if received is None else received)
 
 
-def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions) -> ResolvedModel:
-    """Decide a model's window and tools from what its server says, and say where the window is from."""
-    window = resolved.window_tokens
-    note = resolved.window_note
-    limit = facts.window_tokens_max
-    is_assumed = False
-    if options.window_tokens is None and facts.window_tokens is not None:
-        window = facts.window_tokens
-        note = "the server reports this size"
-    elif options.window_tokens is None and resolved.is_ollama:
-        window = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS)
-        note = "roamtui requests this size from Ollama"
-    elif window is None and is_loopback(resolved.api_base or ""):
-        window = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS)
-        note = "assumed, because the server does not report the size"
-        is_assumed = True
+def add_facts(resolved: ResolvedModel, facts: ModelFacts, options: ModelOptions) -> ResolvedModel:
+    """Decide a model's window and tools from what its server says."""
     can_call_tools = resolved.can_call_tools if facts.can_call_tools is None else facts.can_call_tools
-    return replace(
-        resolved,
-        window_tokens=window,
-        window_note=note,
-        is_window_assumed=is_assumed,
-        can_call_tools=can_call_tools,
-        parameters=facts.parameters,
-    )
+    resolved = replace(resolved, can_call_tools=can_call_tools, parameters=facts.parameters)
+    if options.window_tokens is not None:
+        return resolved
+    if facts.window_tokens is not None:
+        return replace(resolved, window_tokens=facts.window_tokens, window_note=facts.window_note)
+    if resolved.window_tokens is None and is_loopback(resolved.api_base or ""):
+        note = "assumed, because the server does not report the size"
+        return replace(
+            resolved, window_tokens=ASSUMED_WINDOW_TOKENS, window_note=note, is_window_assumed=True
+        )
+    return resolved
 
 
 def prepare_environment(environ: MutableMapping[str, str]) -> None:

@@ -19,6 +19,7 @@ OLLAMA_WINDOW_TOKENS = 32_768
 """Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
 ASSUMED_WINDOW_TOKENS = 4_096
 """Assumed window of a server on this machine that does not name its window. Most start with this size."""
+REPORTED = "the server reports this size"
 # A server that says less or more is not believed.
 _WINDOWS = range(256, 20_000_001)
 _PARAMETERS = range(1_000_000, 10**14)
@@ -47,13 +48,6 @@ LOCAL_SERVERS = (
 )
 
 
-class ServerFacts(ModelFacts, frozen=True, kw_only=True):
-    """What a server says about a model. Values without sense are None."""
-
-    window_tokens_max: int | None = None
-    """Size that the window can have at most."""
-
-
 def find_server(provider: str) -> LocalServer | None:
     """Return the local server that litellm knows as `provider`."""
     return next((server for server in LOCAL_SERVERS if server.provider == provider), None)
@@ -74,7 +68,7 @@ def complete_url(url: str, provider: str) -> str:
     return f"{url.rstrip('/')}/v1" if is_bare else url
 
 
-async def ask_server(provider: str, url: str, name: str, key: str | None) -> ServerFacts:
+async def ask_server(provider: str, url: str, name: str, key: str | None) -> ModelFacts:
     """Ask a server about the model `name`, in a few seconds.
 
     Only servers that can be asked without starting anything are asked.
@@ -92,13 +86,13 @@ async def ask_server(provider: str, url: str, name: str, key: str | None) -> Ser
                 shown = await _read_json(client, f"{root}/api/show", {"model": name})
                 return read_ollama(loaded, shown, name)
             if provider not in _OPENAI_PROVIDERS:
-                return ServerFacts()
+                return ModelFacts()
             paths = ("/v1/models", "/props", "/api/v0/models")
             return read_openai(*[await _read_json(client, f"{root}{path}") for path in paths], name=name)
     except (TimeoutError, httpx.ConnectError, httpx.ConnectTimeout):
         raise
     except Exception:  # noqa: BLE001 -- a server may break HTTP in any way; then it has said nothing
-        return ServerFacts()
+        return ModelFacts()
 
 
 async def _read_json(client: Any, url: str, body: Mapping[str, str] | None = None) -> object:  # noqa: ANN401
@@ -110,9 +104,7 @@ async def _read_json(client: Any, url: str, body: Mapping[str, str] | None = Non
         return None
 
 
-def read_openai(
-    models: object, properties: object = None, studio: object = None, *, name: str
-) -> ServerFacts:
+def read_openai(models: object, properties: object = None, studio: object = None, *, name: str) -> ModelFacts:
     """Read what a server with OpenAI's interface says about a model.
 
     `models` is the list of vLLM, llama.cpp and others. `properties` are llama.cpp's, with the window of one
@@ -126,26 +118,29 @@ def read_openai(
         _get(model, "meta", "n_ctx"),
         _get(loaded, "loaded_context_length"),
     )
+    window = next(filter(None, (_believe(window, _WINDOWS) for window in windows)), None)
     # a template may have tools and use them badly, so only one without tools says something
     lacks_tools = _get(properties, "chat_template_caps", "supports_tools") is False
-    return ServerFacts(
-        window_tokens=next(filter(None, (_believe(window, _WINDOWS) for window in windows)), None),
-        window_tokens_max=_believe(_get(loaded, "max_context_length"), _WINDOWS),
+    return ModelFacts(
+        window_tokens=window,
+        window_note=REPORTED if window else "",
         can_call_tools=False if lacks_tools else None,
         parameters=_believe(_get(model, "meta", "n_params"), _PARAMETERS),
     )
 
 
-def read_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
+def read_ollama(loaded: object, shown: object, name: str) -> ModelFacts:
     """Read ``/api/ps``, which has the loaded models of Ollama, and ``/api/show``, which describes one."""
     running = _find_model(_get(loaded, "models"), name, "name")
     details = _get(shown, "model_info")
     keys = details if isinstance(details, dict) else ()
     window_key = next((key for key in keys if key.endswith(".context_length")), "")
     capabilities = _get(shown, "capabilities")
-    return ServerFacts(
-        window_tokens=_believe(_get(running, "context_length"), _WINDOWS),
-        window_tokens_max=_believe(_get(details, window_key), _WINDOWS),
+    limit = _believe(_get(details, window_key), _WINDOWS) or OLLAMA_WINDOW_TOKENS
+    window = _believe(_get(running, "context_length"), _WINDOWS)
+    return ModelFacts(
+        window_tokens=window or min(OLLAMA_WINDOW_TOKENS, limit),
+        window_note=REPORTED if window else "roamtui requests this size from Ollama",
         can_call_tools="tools" in capabilities if isinstance(capabilities, list) else None,
         parameters=_believe(_get(details, "general.parameter_count"), _PARAMETERS),
     )

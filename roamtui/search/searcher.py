@@ -43,10 +43,8 @@ _READ_LENGTH_MAX = 60_000
 _SIMILAR_SHARE_MIN = 0.3
 """Similarities up to this share of the best one count nothing. With a lower share, fewer everyday questions
 find their section. With a higher share, fewer first requests hold the evidence."""
-_SECONDS_MAX = 0.3
-"""How long a search embeds the results of the search by words, once the model is loaded."""
-_WHOLE_SECONDS_MAX = 3.0
-"""A library whose embedding takes at most this long is embedded whole at the first search."""
+_SECONDS_MAX = 1.0
+"""How long a search embeds missing chunks, once the model is loaded."""
 _CHUNKS_OF_HIT_MAX = 2
 """Maximum number of chunks of each hit that a search embeds: those with most words of the query."""
 _SMALL_BATCH = 4
@@ -325,22 +323,12 @@ class Searcher:
         return vector if embedder.is_local else None, similarities
 
     def _embed_found(self, ranking: Ranking, vectors: VectorIndex) -> None:
-        """Embed all missing chunks if that is fast, or else the results by words, for a short time."""
-        start = monotonic()
-        done = 0
+        """Embed missing chunks for a short time: those of the results by words first, then all others."""
+        end = monotonic() + _SECONDS_MAX
         chunks = chain(_iter_best_chunks(ranking, vectors), vectors.iter_missing())
-        while vectors.missing:
-            count = self._embed(vectors, chunks, _SMALL_BATCH)
-            if not count:
-                break
-            done += count
-            seconds = monotonic() - start
-            seconds_for_all = seconds * (done + vectors.missing) / done
-            if seconds > _SECONDS_MAX and seconds_for_all > _WHOLE_SECONDS_MAX:
-                break
+        while self._embed(vectors, chunks, _SMALL_BATCH) and monotonic() < end:
+            pass
         self._save(vectors)
-        if not vectors.missing:
-            self._services.warn_once("Compared every section by meaning for the first time.")
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
         """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number.

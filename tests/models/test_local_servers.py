@@ -12,7 +12,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelFacts
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.local_servers import ServerFacts, read_ollama, read_openai
+from roamtui.models.local_servers import read_ollama, read_openai
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
@@ -75,11 +75,12 @@ BAD = [0, 10**18, "8192", True, None, -1, 4096.5]
 async def test_numbers_without_sense_are_not_believed(bad: object) -> None:
     models = {"data": [{"id": "tiny", "max_model_len": bad, "meta": {"n_ctx": bad, "n_params": bad}}]}
     properties = {"default_generation_settings": {"n_ctx": bad}}
-    studio = {"data": [{"id": "tiny", "loaded_context_length": bad, "max_context_length": bad}]}
-    assert read_openai(models, properties, studio, name="tiny") == ServerFacts()
+    studio = {"data": [{"id": "tiny", "loaded_context_length": bad, "other": bad}]}
+    assert read_openai(models, properties, studio, name="tiny") == ModelFacts()
     loaded = {"models": [{"name": "tiny:latest", "context_length": bad}]}
     shown = {"model_info": {"llama.context_length": bad, "general.parameter_count": bad}}
-    assert read_ollama(loaded, shown, "tiny") == ServerFacts()
+    facts = read_ollama(loaded, shown, "tiny")
+    assert (facts.window_tokens, facts.parameters) == (32_768, None)
 
 
 @pytest.mark.parametrize(
@@ -115,13 +116,6 @@ async def test_a_server_that_does_not_say_its_window_has_an_assumed_one(worker: 
         await model.start()
     assert (model.facts.window_tokens, model.small_reason) == (4_096, ""), "it may be a large one"
     assert "assumes 4,096 tokens" in model.note
-
-
-async def test_the_largest_window_of_a_model_that_is_not_loaded_is_only_a_limit(worker: WorkerProcess) -> None:
-    with FakeOpenAIServer() as server:
-        server.facts |= read_facts("lm_studio")
-        found = await describe(worker, "lm_studio/other", server)
-    assert (found.window_tokens, found.window_note.partition(",")[0]) == (2_048, "assumed")
 
 
 async def test_ollama_gets_as_its_window_what_the_model_can_have(worker: WorkerProcess) -> None:

@@ -64,21 +64,19 @@ def _list_titles(searcher: Searcher, query: str, **limits: Any) -> list[str]:  #
 
 @pytest.fixture
 def is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a question wait for one batch, and no library be small."""
+    """Let a question wait for one batch only."""
     monkeypatch.setattr(searching, "_SECONDS_MAX", -1.0)
-    monkeypatch.setattr(searching, "_WHOLE_SECONDS_MAX", -1.0)
 
 
 def test_a_small_library_is_embedded_whole_at_the_first_search_and_kept(place: Place) -> None:
     first = place.open(HashedEmbedder())
     assert _list_titles(first, "bicycle")[:2] == ["Fees", "Bicyclists"]
     assert first.vector_coverage == VectorCoverage(TOTAL, TOTAL)
-    assert place.warnings == ["Compared every section by meaning for the first time."]
     embedder = HashedEmbedder()
     second = place.open(embedder)
     assert second.search("bicycle") == first.search("bicycle")
     assert embedder.asked == ["bicycle"]
-    assert len(place.warnings) == 1
+    assert place.warnings == []
 
 
 @pytest.mark.usefixtures("is_slow")
@@ -112,7 +110,7 @@ def test_vectors_that_another_version_stored_for_other_chunks_are_no_fault(place
     searcher = place.open(HashedEmbedder(), library=library)
     assert searcher.search("rule")
     assert not searcher.embed_ahead()
-    assert place.warnings == ["Compared every section by meaning for the first time."]
+    assert place.warnings == []
 
 
 @pytest.mark.usefixtures("is_slow")

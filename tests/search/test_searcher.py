@@ -78,7 +78,7 @@ def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
     searcher = _make({"rerank": "on"}, reranker=ScriptedReranker(None), on_warning=warnings.append)
     assert _find(searcher, "late fees") == _find(_make({}), "late fees")
     _find(searcher, "late fees")
-    assert warnings[1:] == [
+    assert warnings == [
         "The search results stay in their usual order, because ranking failed: The model said nothing useful."
     ]
 
