@@ -255,9 +255,9 @@ def read_usage(reported: Any, *, is_counted: bool) -> Usage | None:  # noqa: ANN
 class CallAssembler:
     """Assembles the tool calls of one reply from their pieces.
 
-    Pieces with the same index belong together. But another id, or a name without an id, starts a new call if
-    the arguments so far are complete, because parallel calls of Ollama all have index 0. While they are not
-    complete, the call continues, because some servers give each piece another id.
+    Pieces with the same index belong together. But a name with another id, or without one, starts a new call
+    if the arguments so far are complete, because parallel calls of Ollama all have index 0. Else the call
+    continues, because some servers give each piece another id.
     """
 
     def __init__(self) -> None:
@@ -269,9 +269,8 @@ class CallAssembler:
         """Add a piece as the provider sent it."""
         position = self._positions.get(index)
         call = self._calls[position] if position is not None else ToolCall(id="", name="", arguments="")
-        has_other_id = bool(id and call.id and id != call.id)
-        is_named_again = bool(name and not id and call.arguments)
-        if (has_other_id or is_named_again) and _may_end_before(call, name or "", arguments or ""):
+        has_other_id = not id or id != call.id
+        if name and has_other_id and _are_acceptable_arguments(call.arguments):
             position = None
             call = ToolCall(id="", name="", arguments="")
         if position is None:
@@ -288,15 +287,6 @@ class CallAssembler:
             ToolCall(id=call.id, name=call.name or "unnamed", arguments=call.arguments or "{}")
             for call in named
         )
-
-
-def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:
-    """Return whether a call is complete, given the next piece, which may belong to another call."""
-    if call.arguments:
-        is_closed = call.arguments.rstrip().endswith("}") and arguments.lstrip().startswith("{")
-        return is_closed or _are_acceptable_arguments(call.arguments)
-    # Its arguments are still to come, unless another call has begun.
-    return bool(name) and (name != call.name or not arguments)
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> EmbeddingBatch:  # noqa: ANN401
