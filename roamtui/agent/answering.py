@@ -19,9 +19,8 @@ from roamtui.agent.outcome import (
     build_unchecked_outcome,
     choose_reminder,
     has_no_source,
-    has_reply,
 )
-from roamtui.agent.prompt import BRIEF_INSTRUCTION, CALL_NOT_RUN, LIMIT_REACHED
+from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
 from roamtui.agent.tool_calls import make_tools, run_calls
 from roamtui.agent.tools import ToolContext
@@ -81,7 +80,6 @@ _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
-_UNUSABLE_NOTICE = "The model gave no answer that can be used, and was asked again in one short request"
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
@@ -117,8 +115,9 @@ class Answering(Struct, frozen=True, kw_only=True):
                 return
             searcher = self.search.searcher
             has_room = (self.model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
-            library = conversation.state.library
-            run.tools = make_tools(library, has_search=searcher is not None, has_room=has_room)
+            if not self.model.small_reason:
+                library = conversation.state.library
+                run.tools = make_tools(library, has_search=searcher is not None, has_room=has_room)
             requests = RequestBuilder(
                 run=run,
                 conversation=conversation,
@@ -128,7 +127,7 @@ class Answering(Struct, frozen=True, kw_only=True):
             )
             conversation.set_budget(requests.budget)
             await requests.begin(question, options)
-            stopped = await self._find_reply(requests)
+            stopped = await self._run_steps(requests)
             state = conversation.state
             outcome = await asyncio.to_thread(build_outcome, state, run, stopped)
             if run.brief is not None and has_no_source(outcome):
@@ -180,30 +179,13 @@ class Answering(Struct, frozen=True, kw_only=True):
                 await conversation.load(pages, Origin.AGENT)
         return options
 
-    async def _find_reply(self, requests: RequestBuilder) -> StopReason:
-        """Fill the run with the last reply of the model, and return why it ended."""
-        run = requests.run
-        conversation = self.conversation
-        stopped = await self._run_steps(requests)
-        is_refused = stopped is StopReason.COST
-        if run.brief is not None or is_refused or has_reply(conversation.state, run):
-            return stopped
-        # The model is asked once more, in one short request.
-        conversation.apply_unsaved(ReminderSent(text=BRIEF_INSTRUCTION, notice=_UNUSABLE_NOTICE))
-        rejected = replace(run.step, uses=(), reminder=BRIEF_INSTRUCTION)
-        run.step = NO_STEP
-        await conversation.apply((StepRecorded(step=rejected),))
-        asked = conversation.state.exchanges[-1]
-        await requests.begin_brief(conversation.state, asked.question, asked.within)
-        return await self._run_steps(requests)
-
     async def _run_steps(self, requests: RequestBuilder) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
         run = requests.run
         conversation = self.conversation
         steps_max = self.options.steps_max
         if run.brief is not None:
-            run.step_count += 1
+            run.step_count = 1
             was_sent = await self._ask_model(requests, allow_calls=False)
             return StopReason.ANSWERED if was_sent else StopReason.COST
         for number in range(1, steps_max + 1):

@@ -32,8 +32,6 @@ from roamtui.search.terms import extract_query_terms
 from roamtui.text import Bounds, Span, add_delivered
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
-FAILED_LEAD = "Search failed."
-NO_ROOM_LEAD = "There is no room for what search finds."
 _PAGES_MAX = 8
 """Maximum number of pages to load for a question: as many as are fetched at the same time."""
 _NEAR_SHARE = 0.1
@@ -165,16 +163,10 @@ def _choose_context(
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
     missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""
     near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
-    if listed.section_ids:
-        parts = [HITS_LEAD, listed.text, missing, near]
-    elif listed.text:
-        parts = [listed.text, missing, near]
-    elif opened:
-        parts = [missing, near]
-    elif found is None:
-        parts = [FAILED_LEAD, missing]
-    elif hits:
-        parts = [NO_ROOM_LEAD, missing]
+    if listed.text or opened:
+        parts = [HITS_LEAD if listed.section_ids else "", listed.text, missing, near]
+    elif hits or found is None:  # there is no room for them, or the search failed
+        parts = [missing]
     else:
         parts = [write_absence(coverage, "Search finds nothing for it", *listed.missing)]
     return QuestionContext(

@@ -1,13 +1,14 @@
 """Judge the model's last text: a reminder to answer properly, or an outcome with its proof."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
 from roamtui.agent.brief import BriefContext
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS
 from roamtui.agent.reading import measure_reading
+from roamtui.agent.specs import list_specs
 from roamtui.agent.tools import Tool
 from roamtui.conversation.events import QuestionAnswered, Step, StopReason
 from roamtui.conversation.not_found import is_not_found
@@ -56,7 +57,7 @@ class QuestionRun(Struct):
     """The reply after which the model was reminded to answer properly, which happens at most once. It stays
     the answer if the next one proves nothing either."""
     brief: BriefContext | None = None
-    """The text of the one short request, if the model is small, or its reply could not be used."""
+    """The text of the one short request, if the model is small."""
 
     @property
     def may_call(self) -> bool:
@@ -116,11 +117,6 @@ def build_unchecked_outcome(run: QuestionRun, defect: Exception) -> QuestionAnsw
     )
 
 
-def has_reply(state: ConversationState, run: QuestionRun) -> bool:
-    """Return whether the model has replied with more than our own words."""
-    return any(_read_replies(state, run))
-
-
 def _choose_reply(state: ConversationState, run: QuestionRun) -> str:
     """Return the reply of the model that is the answer.
 
@@ -136,16 +132,16 @@ def _read_replies(state: ConversationState, run: QuestionRun) -> list[str]:
     exchange = state.exchanges[-1]
     own = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
     texts: list[str] = []
-    last = run.step.text if run.brief is None else _remove_calls(run.step.text, run.tools)
+    last = run.step.text if run.brief is None else _remove_calls(run.step.text)
     for reply in (run.draft or "", last):
         is_repeated = state.nonce in reply or all(line.strip() in own for line in reply.splitlines())
         texts.append("" if is_repeated or not any(map(str.isalnum, reply)) else strip_blank_lines(reply))
     return texts
 
 
-def _remove_calls(reply: str, names: Collection[str]) -> str:
+def _remove_calls(reply: str) -> str:
     """Return a reply without the calls that a small model writes although it was offered no tools."""
-    reader = ReplyReader(names)
+    reader = ReplyReader([spec.name for spec in list_specs(has_search=True, has_room=False)])
     events = [*reader.feed(reply), *reader.finish(is_cut=False)]
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 

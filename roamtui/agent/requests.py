@@ -45,8 +45,6 @@ class RequestBuilder(Struct, kw_only=True):
     options: AgentOptions
     hits_text: str = ""
     """What search found for the question."""
-    is_brief: bool = False
-    """Whether the question is one short request: the model is small, or its reply could not be used."""
 
     async def begin(self, question: str, options: AskOptions) -> None:
         """Start the question together with the text that search finds for it."""
@@ -61,7 +59,8 @@ class RequestBuilder(Struct, kw_only=True):
             is_one_shot=options.is_one_shot,
         )
         if self.model.small_reason:
-            brief = await self.begin_brief(state, question, within)
+            brief = await self._choose_brief(state, question, within, self.budget.messages_max)
+            self.run.brief = brief
             asked = replace(asked, number=len(state.exchanges) + 1, model=self.model.name)
             preparation = prepare_question(self.conversation.state, options)
             await self.conversation.apply((*preparation, *brief.make_events(state.library, asked)))
@@ -89,14 +88,6 @@ class RequestBuilder(Struct, kw_only=True):
         if self._is_whole_open(self.conversation.state):
             self.run.tools = {}
 
-    async def begin_brief(self, state: ConversationState, question: str, within: str | None) -> BriefContext:
-        """Choose the text for one short request, and make the next request this one."""
-        self.is_brief = True
-        brief = await self._choose_brief(state, question, within, self.budget.messages_max)
-        self.run.brief = brief
-        self.run.draft = None
-        return brief
-
     async def _choose_brief(
         self, state: ConversationState, question: str, within: str | None, room: int | None
     ) -> BriefContext:
@@ -114,7 +105,7 @@ class RequestBuilder(Struct, kw_only=True):
         model = self.model
         return share_window(
             model.facts.window_tokens,
-            tools_tokens=0 if self.is_brief else TOOL_TOKENS * len(self.run.tools),
+            tools_tokens=TOOL_TOKENS * len(self.run.tools),
             has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,
         )

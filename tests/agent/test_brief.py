@@ -160,8 +160,8 @@ async def test_a_copy_of_an_opened_section_is_no_answer() -> None:
     agent = make_agent([expanding("Fees")])
     nonce = agent.conversation.state.nonce
     echo = f"Open already for the question below: <<<{nonce} Fees"
-    last = await answer(agent, "How much is it?", saying(echo), saying(echo), saying("Two euros a day."))
-    assert last.answer == "Two euros a day."
+    last = await answer(agent, "How much is it?", saying(echo), saying(echo))
+    assert (last.stopped, last.answer) == (StopReason.ERROR, "")
 
 
 async def test_tools_are_offered_unless_everything_is_open() -> None:

@@ -80,15 +80,15 @@ async def test_sections_stay_open_for_a_follow_up() -> None:
 
 
 async def test_a_model_that_never_stops_calling_is_stopped() -> None:
-    agent = make_agent([*(expanding("Fees", *["x"] * number) for number in range(12)), saying("Two euros a day.")])
+    agent = make_agent([expanding("Fees", *["x"] * number, text="Two euros a day.") for number in range(12)])
     last = await answer(agent)
-    *requests, brief = model_of(agent).requests
-    assert len(requests) == last.steps - 1 == 12
+    requests = model_of(agent).requests
+    assert len(requests) == last.steps == 12
     assert [request.allow_calls for request in requests] == [True] * 11 + [False]
     assert requests[-1].tools == requests[0].tools != ()
     assert LAST_STEP_NOTE in requests[-1].messages[-1].text
     assert not any(LAST_STEP_NOTE in message.text for message in requests[-2].messages)
-    assert (last.stopped, last.answer, brief.tools) == (StopReason.ANSWERED, "Two euros a day.", ())
+    assert (last.stopped, last.answer) == (StopReason.STEP_LIMIT, "Two euros a day.")
     assert results(agent)[-1] == LIMIT_REACHED
     assert (await answer(agent, "And?", saying("Not found: no."))).stopped is StopReason.NOT_FOUND
 

@@ -90,7 +90,7 @@ async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answe
     assert read_sent(agent).endswith(CALL_REMINDER)
     assert broken.removeprefix("<tool_call>") in read_sent(agent)
     last = await answer(agent)
-    assert (last.stopped, last.answer, last.error[:28]) == (StopReason.ERROR, "", "The model returned no answer")
+    assert (last.stopped, last.answer, last.error[:28]) == (StopReason.ERROR, "", "The model writes tool calls ")
 
 
 async def test_an_answer_that_an_error_cuts_off_is_kept() -> None:
