@@ -149,21 +149,7 @@ def _convert(table: dict[str, Any], origin: str) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        reason = _explain(error)
-        for name, kind in (("models", ModelSettings), ("keys", str)):
-            if (place := f"{name}[...]") in reason:
-                reason = reason.replace(place, f"{name}{_find_wrong_key(table[name], kind)}")
-        raise UsageError(f"{origin}: {reason}") from None
-
-
-def _find_wrong_key(table: Mapping[str, Any], kind: type) -> str:
-    """Return the first key of a table with a wrong value, which msgspec does not name, after a dot."""
-    for key, value in table.items():
-        try:
-            msgspec.convert(value, kind)
-        except msgspec.ValidationError:
-            return f".{json.dumps(sanitise_line(key), ensure_ascii=False)}"
-    return ""
+        raise UsageError(f"{origin}: {_explain(error)}") from None
 
 
 def list_key_types(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
