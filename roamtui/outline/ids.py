@@ -17,7 +17,6 @@ WORD = rf"(?<![0-9A-Za-z_])[0-9A-Fa-f]{{8}}(?:{_PART})?(?![0-9A-Za-z_])"
 """An id of any form and case, as a word."""
 _WORD = re.compile(WORD, re.ASCII)
 _AROUND = " \t\r\n[]`\"'§"
-_ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+", re.ASCII)
 _OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
 _NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"
 """Words next to an id, such as the title of its section, but no quotation."""
@@ -64,14 +63,9 @@ def parse_reference(text: str) -> Reference | None:
     )
 
 
-def list_ids(text: str, start: int = 0) -> list[str]:
+def list_ids(text: str) -> list[str]:
     """List what looks like an id in a text, each with its page or range."""
-    return [word.lower() for word in _WORD.findall(text, start)]
-
-
-def has_only_ids(text: str) -> bool:
-    """Return whether a text has no words but ids."""
-    return _ONLY_IDS.fullmatch(text) is not None
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 def find_marks(

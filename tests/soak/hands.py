@@ -47,7 +47,7 @@ def open_app(folder: Path, document: Path, model: Model, **options: Any) -> Roam
 
 
 class Hands:
-    """Presses keys and resizes the terminal."""
+    """Presses keys."""
 
     def __init__(self, pilot: Pilot[None]) -> None:
         assert isinstance(pilot.app, RoamApp)

@@ -87,10 +87,10 @@ def parse_section_ids(
     requested: list[str] = []
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
         name = _BRACKETS_AROUND.sub("", text)
-        if (ids := list_ids(text)) and resolve_name(library, name) is None:
-            requested += ids
-        elif resolve_name(library, name) is not None:
+        if resolve_name(library, name) is not None:
             requested.append(name)
+        elif ids := list_ids(text):
+            requested += ids
         else:
             requested += filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
     opened = requested[:ids_max]
