@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from rich.console import Console
 from typing_extensions import override
 
+from roamtui.agent.agent import Agent
 from roamtui.agent.introductions import suggest_questions
-from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library

@@ -1,6 +1,6 @@
 """The public names of `import roamtui`, which the command line uses too. docs/python.md lists them."""
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (

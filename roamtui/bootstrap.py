@@ -53,7 +53,7 @@ from roamtui.web.page import FetchOptions
 from roamtui.web.urls import origin_of
 
 if TYPE_CHECKING:
-    from roamtui.agent.loop import Agent
+    from roamtui.agent.agent import Agent
     from roamtui.agent.options import AgentOptions
     from roamtui.models.base import Model
     from roamtui.table.runner import TablePlan
@@ -259,7 +259,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             RoamtuiError: There is no conversation to resume, it cannot be read, or a choice is unavailable.
         """
-        from roamtui.agent.loop import Agent
+        from roamtui.agent.agent import Agent
         from roamtui.conversation.conversation import Conversation
 
         store = open_store()

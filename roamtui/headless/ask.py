@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.answer_report import AnswerReport, list_facts
 from roamtui.conversation.events import (
     ConversationEvent,

@@ -6,7 +6,7 @@ import shutil
 from math import ceil
 from time import monotonic
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,

@@ -9,7 +9,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport

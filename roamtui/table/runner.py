@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.agent.agent import Agent
 from roamtui.agent.consent import SpendingLimit
-from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage

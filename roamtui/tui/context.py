@@ -13,7 +13,7 @@ from roamtui.convert.converted import PageReport
 from roamtui.document.library import Library
 
 if TYPE_CHECKING:
-    from roamtui.agent.loop import Agent
+    from roamtui.agent.agent import Agent
     from roamtui.conversation.conversation import Conversation
     from roamtui.models.base import Model
     from roamtui.models.discovery import ModelOffer

@@ -10,7 +10,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered

@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
 from roamtui.agent.tool_calls import make_tools

@@ -5,7 +5,7 @@ from itertools import cycle, islice, pairwise
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.conversation.conversation import Conversation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.update import AskOptions
 from roamtui.document.loader import open_sources

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StepStarted, StopReason, Usage

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from roamtui.agent.agent import Agent
 from roamtui.agent.first_request import HITS_LEAD, retrieve_context
-from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.conversation.events import Role, SectionsExpanded, WarningRaised

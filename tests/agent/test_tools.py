@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.agent.prompt import SYSTEM
 from roamtui.agent.tool_calls import make_tools
 from roamtui.agent.tools import parse_section_ids, parse_tool_arguments

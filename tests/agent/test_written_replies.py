@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.agent.prompt import CALL_REMINDER, LAST_STEP_NOTE, REPEATED_CALL
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import (

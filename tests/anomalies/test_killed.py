@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore

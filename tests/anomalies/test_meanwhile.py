@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionDropped, QuestionReceived
 from roamtui.conversation.log import ConversationStore

@@ -23,7 +23,7 @@ from typing import Any
 
 import pypdfium2  # type: ignore[import-untyped]
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library

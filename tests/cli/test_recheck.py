@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation

@@ -12,8 +12,8 @@ from threading import Thread
 import pytest
 from msgspec.structs import replace
 
+from roamtui.agent.agent import Agent
 from roamtui.agent.document_search import DocumentSearch
-from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationRenamed,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree, html
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
 from roamtui.document.loader import build_library

@@ -5,7 +5,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.convert.converted import PageReport
 from roamtui.errors import UsageError
 from roamtui.models.base import Model

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason, Usage

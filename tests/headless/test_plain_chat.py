@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.library_loader import ApprovalRequest

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.cli import main
 from roamtui.conversation.conversation import Conversation

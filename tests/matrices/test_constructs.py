@@ -17,7 +17,7 @@ import pytest
 from markdown_it import MarkdownIt
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import Exchange

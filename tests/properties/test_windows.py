@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation

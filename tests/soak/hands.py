@@ -13,7 +13,7 @@ from textual.events import Key
 from textual.keys import _character_to_key, key_to_character
 from textual.pilot import Pilot
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore

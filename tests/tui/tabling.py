@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.convert.converted import PageReport
 from roamtui.document.loader import open_sources

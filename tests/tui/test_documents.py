@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 from textual.widgets import OptionList
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_loader import ApprovalRequest

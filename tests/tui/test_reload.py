@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library

@@ -11,7 +11,7 @@ from textual import events, on, work
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_node_title

@@ -11,7 +11,7 @@ from textual.app import App
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.library_sync import get_source_key

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from textual.widgets import OptionList
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
