@@ -62,7 +62,7 @@ class Agent:
             is_there = replaced is None or has_exchange(conversation.state, replaced)
             if conversation.switch_count != asked_in or not is_there:
                 return None
-            conversation.forget_refusals()
+            conversation.refused_origins.clear()
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
             answering = Answering(
                 conversation=conversation,

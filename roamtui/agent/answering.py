@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import aclosing
 from typing import assert_never
+from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -62,7 +63,7 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.repetition import cut_repetition
-from roamtui.models.reply import make_unique_id, read_reply
+from roamtui.models.reply import read_reply
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.references import has_unread_pages
 from roamtui.plain import shorten
@@ -295,7 +296,9 @@ class Answering(Struct, frozen=True, kw_only=True):
                         case CallUnreadable(text):
                             run.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
                         case ToolCallReceived(call):
-                            call_id = make_unique_id(call.id, call_ids)
+                            # some servers start to count again in each reply
+                            is_new = call.id not in ("", *call_ids)
+                            call_id = call.id if is_new else f"call_{uuid4().hex}"
                             call_ids.add(call_id)
                             # some servers leave a prefix or suffix, as in functions.expand_sections
                             name = next((name for name in run.tools if name in call.name), call.name)

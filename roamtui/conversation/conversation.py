@@ -98,7 +98,7 @@ class Conversation:
         self._open_source = open_source
         self._loading: asyncio.Future[None] | None = None
         """The loading of all files."""
-        self._refused: set[str] = set()
+        self.refused_origins: set[str] = set()
         """Web origins that the person refused during the current question."""
         self.lock = asyncio.Lock()
         self.approver: Approver = deny
@@ -239,10 +239,6 @@ class Conversation:
             options = replace(options, budget_tokens=budget.open_max)
         self.state = replace(self.state, options=options)
 
-    def forget_refusals(self) -> None:
-        """Let a new question ask for web origins that the person refused before."""
-        self._refused.clear()
-
     async def load_all(self) -> Library:
         """Load all files, and publish the progress. A caller that stops does not stop it."""
         for _ in range(2):  # the library may change while its files are loaded
@@ -270,11 +266,11 @@ class Conversation:
 
     async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
         """Ask the person about a web origin. One that was refused stays so during the question."""
-        if origin is Origin.AGENT and web_origin in self._refused:
+        if origin is Origin.AGENT and web_origin in self.refused_origins:
             return False
         is_approved = await self.approver(make_fetch_request(web_origin, urls))
         if not is_approved:
-            self._refused.add(web_origin)
+            self.refused_origins.add(web_origin)
         return is_approved
 
     async def reload(self, library: Library) -> bool:

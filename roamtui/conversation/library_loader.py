@@ -13,8 +13,6 @@ from roamtui.document.parallel import call_in_thread
 from roamtui.plain import shorten
 
 _URL_LENGTH_MAX = 70
-_ROUNDS_MAX = 3
-"""How often pages may be loaded again: each may redirect to one more origin that must be approved."""
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
@@ -57,22 +55,18 @@ async def load_nodes(
     """
     library = state.library
     approved = state.approved_origins
-    batch = await call_in_thread(loader.load_batch, library, node_ids, approved)
-    documents = batch
-    for _ in range(_ROUNDS_MAX):
-        refused: dict[str, tuple[str, ...]] = {}
-        for node_id, document in batch.items():
-            if web_origin := document.refused_origin:
-                refused[web_origin] = (*refused.get(web_origin, ()), node_id)
-        pending: tuple[str, ...] = ()
-        for web_origin, ids in refused.items():
-            if await approve(web_origin, tuple(library.node(node_id).link_url for node_id in ids)):
-                approved |= {web_origin}
-                pending += ids
-        if not pending:
-            break
-        batch = await call_in_thread(loader.load_batch, library, pending, approved)
-        documents = {**documents, **batch}
+    documents = await call_in_thread(loader.load_batch, library, node_ids, approved)
+    refused: dict[str, tuple[str, ...]] = {}
+    for node_id, document in documents.items():
+        if web_origin := document.refused_origin:
+            refused[web_origin] = (*refused.get(web_origin, ()), node_id)
+    pending: tuple[str, ...] = ()
+    for web_origin, ids in refused.items():
+        if await approve(web_origin, tuple(library.node(node_id).link_url for node_id in ids)):
+            approved |= {web_origin}
+            pending += ids
+    if pending:
+        documents |= await call_in_thread(loader.load_batch, library, pending, approved)
     return documents, approved
 
 

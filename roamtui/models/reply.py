@@ -1,6 +1,6 @@
 """Receive a model's reply, tell thoughts and calls from its text, and stop one that does not end."""
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from msgspec.structs import replace
@@ -108,19 +108,6 @@ async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator
         raise failure
     if ending is not None:
         yield ending
-
-
-def make_unique_id(call_id: str, used: Collection[str]) -> str:
-    """Return the id of a call. If it is empty or used, add a number.
-
-    Some servers start to count again in each reply.
-    """
-    number = 1
-    unique_id = call_id
-    while not unique_id or unique_id in used:
-        number += 1
-        unique_id = f"{call_id or 'call'}_{number}"
-    return unique_id
 
 
 def _count_bytes(text: str) -> int:
