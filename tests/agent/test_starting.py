@@ -115,16 +115,6 @@ async def test_a_later_search_of_the_model_that_fails_warns_the_person_too() -> 
 
 
 @pytest.mark.parametrize("parameters", [None, 500_000_000])
-async def test_a_search_that_fails_warns_the_person(parameters: int | None) -> None:
-    agent = _make_agent()
-    agent.search.searcher = FakeSearcher(error=StoreError("The index is damaged."))
-    agent.model.facts = replace(agent.model.facts, parameters=parameters)
-    events = await ask(agent, UNCLEAR, saying("Not found: no."))
-    warnings = [event.message for event in events if isinstance(event, WarningRaised)]
-    assert warnings == ["The document was not searched: The index is damaged."]
-
-
-@pytest.mark.parametrize("parameters", [None, 500_000_000])
 async def test_a_question_ends_with_an_error_if_only_vectors_are_searched_and_the_embedder_fails(
     parameters: int | None,
 ) -> None:

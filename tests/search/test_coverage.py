@@ -1,7 +1,5 @@
 """How much of a library is compared by meaning: what is embedded when, kept, and said."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -90,27 +88,6 @@ def test_of_a_large_library_the_best_hits_are_embedded_and_the_rest_waits(place:
     again = place.open(HashedEmbedder())
     again.prepare()
     assert again.vector_coverage == VectorCoverage(4, TOTAL)
-
-
-def test_vectors_that_another_version_stored_for_other_chunks_are_no_fault(place: Place) -> None:
-    text = "".join(f"## Rule {number}\n\n{'A rule is long. ' * 300}\n\n" for number in range(3))
-    library = make_library(text)
-    place.open(HashedEmbedder(), library=library).search("rule")
-    with closing(sqlite3.connect(next(place.folder.iterdir()))) as database, database:
-        keys = [key for (key,) in database.execute("SELECT digest FROM saved WHERE kind = 'hashed'")]
-        assert len(keys) > 6, "each section has several chunks"
-        for key in keys:
-            digest, index, count = key.split("-")
-            values = (f"{digest}-{index}-{int(count) - 1}", key)
-            if index == "0":
-                database.execute("UPDATE saved SET digest = ? WHERE digest = ?", values)
-            else:
-                database.execute("DELETE FROM saved WHERE digest = ?", (key,))
-    place.warnings.clear()
-    searcher = place.open(HashedEmbedder(), library=library)
-    assert searcher.search("rule")
-    assert not searcher.embed_ahead()
-    assert place.warnings == []
 
 
 @pytest.mark.usefixtures("is_slow")
