@@ -7,14 +7,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.first_request import list_history_texts, make_search_event, search_or_warn
+from roamtui.agent.first_request import QuestionContext, list_history_texts, search_or_warn
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
-from roamtui.conversation.events import Message, Origin, QuestionAsked, Role
+from roamtui.conversation.events import Message, Origin, Role
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import Events
 from roamtui.document.library import Library
 from roamtui.models.base import ModelRequest
 from roamtui.outline.labels import PLAIN_PATH_STEP, list_titles
@@ -36,29 +34,10 @@ _FRAME_TOKENS = 60
 """Tokens of the words around the text and the question."""
 
 
-class BriefContext(Struct, frozen=True, kw_only=True):
-    """The text for one question, and the search that found it."""
-
-    question: str
-    """With the question before it, if it is a follow-up."""
-    text: str = ""
-    spans: tuple[Span, ...] = ()
-    """Where the text is in the library."""
-    hits: tuple[Hit, ...] = ()
-    """Hits of the search, best first; none if the text is all that the question is about."""
-    read_ids: frozenset[str] = frozenset()
-    """The sections of the text."""
-
-    def make_request(self, note: str) -> ModelRequest:
-        """Make the request. A `note` says what kind of answer is wanted, if anything."""
-        parts = filter(None, [self.text, BRIEF_INSTRUCTION, note, f"Question: {self.question}"])
-        return ModelRequest(messages=(Message(role=Role.USER, text="\n\n".join(parts)),))
-
-    def make_events(self, library: Library, asked: QuestionAsked) -> Events:
-        """Make the events that start a question with this text."""
-        searched = make_search_event(library, asked.question, self.hits, self.read_ids)
-        asked = replace(asked, preface=self.text, excerpts=self.spans)
-        return (asked, searched) if self.hits else (asked,)
+def make_brief_request(context: QuestionContext, note: str) -> ModelRequest:
+    """Make the request. A `note` says what kind of answer is wanted, if anything."""
+    parts = filter(None, [context.text, BRIEF_INSTRUCTION, note, f"Question: {context.question}"])
+    return ModelRequest(messages=(Message(role=Role.USER, text="\n\n".join(parts)),))
 
 
 async def choose_brief_context(
@@ -69,14 +48,14 @@ async def choose_brief_context(
     *,
     room_tokens: int | None,
     warn: Callable[[str], None],
-) -> BriefContext:
+) -> QuestionContext:
     """Choose the text for a question: all that it is about if there is room, or else what search finds.
 
     Sections that the person opened come before hits. `warn` is called if the search fails.
     """
     library = state.library
     questions = [*(exchange.question for exchange in state.exchanges), question]
-    context = BriefContext(question=complete_follow_up(questions))
+    context = QuestionContext(question=complete_follow_up(questions))
     if room_tokens is not None:
         room_tokens = max(0, room_tokens - estimate_tokens(context.question) - _FRAME_TOKENS)
     if whole := _list_whole(library, within, room_tokens):
@@ -115,7 +94,9 @@ def _list_whole(library: Library, within: str | None, room_tokens: int | None) -
     return {within: span} if is_short and not has_others else {}
 
 
-def _fill(context: BriefContext, library: Library, chosen: Mapping[str, Sequence[Span]]) -> BriefContext:
+def _fill(
+    context: QuestionContext, library: Library, chosen: Mapping[str, Sequence[Span]]
+) -> QuestionContext:
     """Add the text of the chosen parts of sections, each below its titles."""
     parts: list[str] = []
     spans: list[Span] = []
@@ -126,4 +107,4 @@ def _fill(context: BriefContext, library: Library, chosen: Mapping[str, Sequence
         texts = [f"{heads}{library.clean_text(span).strip()}" for heads, span in pieces]
         parts.append("\n".join(filter(None, [titles, *texts])))
         spans += cut
-    return replace(context, text="\n\n".join(parts), spans=tuple(spans), read_ids=frozenset(chosen))
+    return replace(context, text="\n\n".join(parts), excerpts=tuple(spans), read_ids=frozenset(chosen))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from roamtui.agent.brief import BriefContext
+from roamtui.agent.first_request import QuestionContext
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS
 from roamtui.agent.reading import measure_reading
 from roamtui.agent.specs import list_specs
@@ -56,7 +56,7 @@ class QuestionRun(Struct):
     draft: str | None = None
     """The reply after which the model was reminded to answer properly, which happens at most once. It stays
     the answer if the next one proves nothing either."""
-    brief: BriefContext | None = None
+    brief: QuestionContext | None = None
     """The text of the one short request, if the model is small."""
 
     @property

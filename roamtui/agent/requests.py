@@ -5,7 +5,7 @@ import asyncio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.brief import BriefContext, choose_brief_context
+from roamtui.agent.brief import choose_brief_context, make_brief_request
 from roamtui.agent.first_request import (
     QuestionContext,
     list_history_texts,
@@ -61,9 +61,13 @@ class RequestBuilder(Struct, kw_only=True):
         if self.model.small_reason:
             brief = await self._choose_brief(state, question, within, self.budget.messages_max)
             self.run.brief = brief
-            asked = replace(asked, number=len(state.exchanges) + 1, model=self.model.name)
+            number = len(state.exchanges) + 1
+            asked = replace(
+                asked, number=number, model=self.model.name, preface=brief.text, excerpts=brief.excerpts
+            )
+            searched = make_search_event(state.library, question, brief.hits, brief.read_ids)
             preparation = prepare_question(self.conversation.state, options)
-            await self.conversation.apply((*preparation, *brief.make_events(state.library, asked)))
+            await self.conversation.apply((*preparation, asked, *((searched,) if brief.hits else ())))
             return
         retrieved = QuestionContext()
         if self.options.sends_hits:
@@ -90,7 +94,7 @@ class RequestBuilder(Struct, kw_only=True):
 
     async def _choose_brief(
         self, state: ConversationState, question: str, within: str | None, room: int | None
-    ) -> BriefContext:
+    ) -> QuestionContext:
         earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
         return await choose_brief_context(
             earlier, question, within, self.searcher, room_tokens=room, warn=self._warn
@@ -152,11 +156,11 @@ class RequestBuilder(Struct, kw_only=True):
             allow_calls=allow_calls,
         )
 
-    async def _build_brief(self, brief: BriefContext, limit: int | None) -> ModelRequest:
+    async def _build_brief(self, brief: QuestionContext, limit: int | None) -> ModelRequest:
         state = self.conversation.state
         asked = state.exchanges[-1]
         while True:
-            request = brief.make_request(self.options.question_note)
+            request = make_brief_request(brief, self.options.question_note)
             excess = 0 if limit is None else estimate_message_tokens(request.messages) - limit
             if excess <= 0 or not brief.text:
                 return request
