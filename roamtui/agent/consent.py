@@ -1,7 +1,6 @@
 """What a person must agree to before a request: to spend more than a limit, or to use another model."""
 
 from threading import Lock
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -66,13 +65,6 @@ class SpendingLimit:
         self._usd_by_account[account] = max(before, spent.cost_usd or 0.0)
 
 
-class _Agreement(NamedTuple):
-    """A model that the person chose or agreed to, for the conversation with this `switch_count`."""
-
-    model: Model
-    switch_count: int
-
-
 class Consent:
     """Asks the person before a request of a conversation that they must agree to."""
 
@@ -81,11 +73,12 @@ class Consent:
         self._spending = spending
         self._unlimited_id = ""
         """Id of the conversation whose spending limit the person lifted."""
-        self._agreement: _Agreement | None = None
+        self._agreement: tuple[Model, int] | None = None
+        """A model that the person chose or agreed to, for the conversation with this `switch_count`."""
 
     def accept_model(self, model: Model) -> None:
         """Take a model for the current conversation as agreed to."""
-        self._agreement = _Agreement(model, self._conversation.switch_count)
+        self._agreement = model, self._conversation.switch_count
 
     async def confirm_model(self, model: Model) -> None:
         """Check that a conversation stays with its model and server. Raise `UsageError` if nobody agrees.
@@ -97,11 +90,10 @@ class Consent:
         is_new = not (state.model or state.exchanges)
         has_same_server = model.facts.server is not None and model.facts.server == state.server
         is_same = model.name == state.model and (model.name == OFFLINE or has_same_server)
-        agreement = _Agreement(model, self._conversation.switch_count)
         before = format_model(state.model, state.server)
         now = format_model(model.name, model.facts.server)
         detail = f"So far: {before}. Next: {now}."
-        is_typed = self._agreement == agreement
+        is_typed = self._agreement == (model, self._conversation.switch_count)
         can_ask = self._conversation.approver is not deny
         if is_new or is_same:
             pass
