@@ -55,8 +55,6 @@ _NAMES_BY_LEGACY_ENCODING = {
 """Encodings that are detected. If two fit a text equally well, the first is assumed."""
 _SOUND_MIN = 4
 """Minimum sound characters for each damaged one in damaged UTF-8. Chinese text in GBK has about one."""
-_UNLIKELY = re.compile("[À-ž]{4}|[\uff61-\uff9f]{2}")
-"""More letters with accents or half-width kana in a row than words have: the text is in another encoding."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -123,18 +121,14 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
     sample = b"\n".join(line for line in lines if not line.isascii())
     if len(sample) > _SAMPLE_LENGTH:  # without a part of a line, which may end inside a character
         sample = sample[:_SAMPLE_LENGTH].rpartition(b"\n")[0] or sample.partition(b"\n")[0]
-    ranked: list[tuple[float, float, int, str]] = []
     order = [*_NAMES_BY_LEGACY_ENCODING]
-    for match in from_bytes(sample, cp_isolation=order, enable_fallback=False):
-        text = str(match)
-        if _STRANGE.search(text):
-            continue
-        disorder = round(match.chaos + (0.3 if _UNLIKELY.search(text) else 0.0), 2)
-        ranked += (
-            (disorder, -match.coherence, order.index(encoding), encoding)
-            for encoding in match.could_be_from_charset
-        )
-    return min(ranked)[-1] if ranked else None
+    ranked = [
+        (round(match.chaos, 2), -match.coherence, order.index(encoding))
+        for match in from_bytes(sample, cp_isolation=order, enable_fallback=False)
+        if not _STRANGE.search(str(match))
+        for encoding in match.could_be_from_charset
+    ]
+    return order[min(ranked)[-1]] if ranked else None
 
 
 def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:

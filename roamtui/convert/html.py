@@ -185,10 +185,12 @@ def _write_emphases(text: str) -> str:
             is_read = words[:1].isalnum() or not before.isalnum()
             is_read = is_read and (words[-1:].isalnum() or not after.isalnum())
             # two signs side by side would be read as one
-            is_apart = after not in _OPENINGS and sign[0] not in (before, words[:1], words[-1:], after)
+            is_apart = after not in _OPENINGS and (
+                sign != "~~" or "~" not in before + words[0] + words[-1] + after
+            )
             return f"{sign}{words}{sign}" if is_read and is_apart else f"<{tag}>{words}</{tag}>"
 
-        text = re.sub(f"{opening}([^{opening}{closing}]*){closing}", write, text)
+        text = re.sub(f"{opening}([^{opening}{closing}]+){closing}", write, text)
     return _EMPHASIS_END.sub("", text)
 
 

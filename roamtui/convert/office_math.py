@@ -14,12 +14,9 @@ _FORMS = {
     "mroot": "^{1}√{0}",
 }
 """How a structure is written, with its parts. A part that is not a single word is in brackets."""
-_ENDING_IN_PART = frozenset({*_FORMS, "rad", "msqrt", "nary"})
-"""Structures whose last part could run into the next part."""
-_STARTING_IN_DEGREE = frozenset({"mroot", "rad", "sPre"})
-"""Structures that may begin with `^` or `_`, which would belong to the part before them."""
-_GROUPS = frozenset({"mrow", "mstyle"})
 _WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
+_PLAIN = _WORDS | {"r"}
+"""Elements that are words, and no structure that could run into the next part."""
 _LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
 _UNSEEN_SIGN = re.compile("[\u2061-\u2064]")
 """An invisible sign between two parts, such as the plus of a mixed number."""
@@ -73,23 +70,16 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
 def _join(elements: list[Any], parts: list[str]) -> str:
     """Join parts. A space keeps `2 1/2` from becoming 21/2, and `πr^2 h` from becoming a power of 2h."""
     text = ""
-    before = ""
+    was_structure = False
     for element, part in zip(elements, parts, strict=True):
-        name = _name_edge(element, 0)
-        may_join = before in _ENDING_IN_PART or (name in _FORMS and part[:1].isdigit())
+        is_structure = get_local_name(element) not in _PLAIN
+        may_join = was_structure or (is_structure and part[:1].isdigit())
         is_joined = may_join and text[-1:].isalnum() and part[:1].isalnum()
-        if is_joined or (text and name in _STARTING_IN_DEGREE and part.startswith(("^", "_"))):
+        if is_joined or (text and is_structure and part.startswith(("^", "_"))):
             text += " "
         text += part
-        before = _name_edge(element, -1)
+        was_structure = is_structure
     return text
-
-
-def _name_edge(element: Any, index: int) -> str:
-    """Return the name of the first or last structure of an element that only groups others."""
-    while get_local_name(element) in _GROUPS and len(element):
-        element = element[index]
-    return get_local_name(element)
 
 
 def _put_in_brackets(text: str) -> str:

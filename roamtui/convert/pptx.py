@@ -132,10 +132,6 @@ class _SlideReader:
                 case "sp" if kind not in _EDGE_KINDS:
                     yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
                 case "pic":
-                    blip = shape.find("{*}blipFill/{*}blip")
-                    relation = self._relations.get(get_attribute(blip, "embed")) if blip is not None else None
-                    if relation is None or not self._package.has(relation.target):
-                        self._note_missing("a picture")
                     properties = shape.find("{*}nvPicPr/{*}cNvPr")
                     if properties is not None and (words := " ".join(properties.get("descr", "").split())):
                         yield f"![{escape_inline(words)}]()"

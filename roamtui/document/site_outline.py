@@ -25,7 +25,7 @@ from roamtui.web.navigation import (
     read_navigations,
 )
 from roamtui.web.page import FetchedPage
-from roamtui.web.robots import BYTES_MAX, Robots
+from roamtui.web.robots import Robots
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
@@ -93,14 +93,10 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     left_out: list[str] = []
     if shown < found:
         left_out.append(f"all pages after {shown_pages}")
-    if files.is_cut:
-        notes.append(files.explain_cut("some may be missing"))
-        left_out.append("pages that the site listed too slowly")
-    elif urls and is_cut and shown == found:
-        notes.append("Not all sitemaps of the site were read, so some pages may be missing.")
-        left_out.append("pages in sitemaps that were not read")
-    if robots.is_cut:
-        notes.append(f"Only the first {BYTES_MAX // 1_000} kB of {robots_url} were read.")
+    is_cut = files.is_cut or robots.is_cut or (bool(urls) and is_cut and shown == found)
+    if is_cut:
+        notes.append("Not all lists of the site were read, so some pages may be missing.")
+        left_out.append("pages in lists that were not read")
     return replace(document, notes=tuple(notes), left_out=tuple(left_out))
 
 

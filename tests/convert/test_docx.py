@@ -123,7 +123,7 @@ def test_what_a_person_sees_in_a_line_is_there(content: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("formula", "text"),
     [
-        ("<m:r><m:t>A=π</m:t></m:r><m:sSup><m:e>r</m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>", "A=π^2"),
+        ("<m:r><m:t>A=π</m:t></m:r><m:sSup><m:e><m:t>r</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>", "A=πr^2"),
         ("<m:f><m:num><m:t>a</m:t></m:num><m:den><m:t>b</m:t></m:den></m:f>", "a/b"),
         ("<m:f><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>", "(a+b)/2"),
         ("<m:rad><m:deg/><m:e><m:t>x+1</m:t></m:e></m:rad>", "√(x+1)"),
@@ -273,8 +273,6 @@ _MISSING = "not in the file: an embedded document."
     [
         ("http://example.org/a.html", "", "External", _MISSING),
         ("a.rtf", "{\\rtf1 x}", "", "an embedded document cannot be read: a.rtf."),
-        ("a.html", "<div>" * 100_000, "", "an embedded document cannot be read: a.html."),
-        pytest.param("a.txt", "x" * 20_100_000, "", "an embedded document cannot be read: a.txt.", id="large"),
         ("a.docx", b"PK\x03\x04cut", "", "an embedded document cannot be read: a.docx."),
         (
             "a.docx",

@@ -162,24 +162,6 @@ def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extr
         _convert(_SAMPLES["budget.xlsx"], "a.xlsx")
 
 
-_CONTENT_TYPES = {"talk.pptx": [("presentation", "slideshow")], "budget.xlsx": [("sheet", "template")]}
-
-
-@pytest.mark.parametrize(
-    ("name", "sample"),
-    [
-        *(("a.dotx", "handbook.docx"), ("a.dotm", "handbook.docx")),
-        *(("a.ppsx", "talk.pptx"), ("a.potm", "talk.pptx")),
-        *(("a.xltx", "budget.xlsx"), ("a.xltm", "budget.xlsx")),
-    ],
-)
-def test_a_template_or_show_is_read_like_its_siblings(name: str, sample: str) -> None:
-    data = _SAMPLES[sample]
-    for kind, other in _CONTENT_TYPES.get(sample, ()):
-        data = replace_part(data, "[Content_Types].xml", f"{kind}.main", f"{other}.main")
-    assert _convert(data, name).text == _convert(_SAMPLES[sample], sample).text
-
-
 def test_a_citation_names_the_slide() -> None:
     library = build_library(read_source(str(FILES / "talk.pptx")))
     assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]

@@ -148,20 +148,7 @@ def test_a_sign_of_markdown_comes_out_as_it_went_in(name: str, text: str) -> Non
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "***",
-        "** *",
-        "* * *",
-        "___",
-        "__ __",
-        "_ _ _",
-        "---",
-        "- - -",
-        "===",
-        ":::",
-        "!!! note",
-        '=== "Tab"',
-    ],
+    ["***", "** *", "* * *", "___", "__ __", "---", "- - -", "===", ":::", "!!! note", '=== "Tab"'],
 )
 def test_a_line_of_signs_is_no_markup(line: str) -> None:
     blocks = read_units(convert_html(f"<p>One</p><p> {line} </p><p>Two<br> {line} </p>").text).blocks

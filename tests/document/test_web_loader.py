@@ -247,9 +247,9 @@ def test_an_outline_from_a_part_of_the_sitemaps_says_so(sitemaps: list[str], pag
             paths = (f"{path}/{number}" if number < 20 else f"/{number}.png" for number in range(pages))
             site.pages[path] = make_sitemap(site, *paths)
         root = open_site(site).root
-        sentence = "Not all sitemaps of the site were read, so some pages may be missing."
+        sentence = "Not all lists of the site were read, so some pages may be missing."
         assert (sentence not in root.notes) is is_whole
-        assert root.left_out == (() if is_whole else ("pages in sitemaps that were not read",))
+        assert root.left_out == (() if is_whole else ("pages in lists that were not read",))
 
 
 def test_only_a_part_of_a_huge_robots_txt_is_read_and_that_is_said() -> None:
@@ -258,7 +258,7 @@ def test_only_a_part_of_a_huge_robots_txt_is_read_and_that_is_said() -> None:
         site.pages["/sitemap.xml"] = make_sitemap(site, "/private/x", "/about")
         library = open_site(site)
         assert list_links(library) == [site.url("/"), site.url("/about")]
-        assert library.notes[1:] == (f"Only the first 512 kB of {site.url('/robots.txt')} were read.",)
+        assert library.notes[1:] == ("Not all lists of the site were read, so some pages may be missing.",)
 
 
 def drip(client: Client, _request: SeenRequest) -> bool:
