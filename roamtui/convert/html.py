@@ -184,10 +184,9 @@ def _write_emphases(text: str) -> str:
             after = marked.string[marked.end() : marked.end() + 1]
             is_read = words[:1].isalnum() or not before.isalnum()
             is_read = is_read and (words[-1:].isalnum() or not after.isalnum())
+            around = before + words[0] + words[-1] + after
             # two signs side by side would be read as one
-            is_apart = after not in _OPENINGS and (
-                sign != "~~" or "~" not in before + words[0] + words[-1] + after
-            )
+            is_apart = after not in _OPENINGS and (sign != "~~" or "~" not in around)
             return f"{sign}{words}{sign}" if is_read and is_apart else f"<{tag}>{words}</{tag}>"
 
         text = re.sub(f"{opening}([^{opening}{closing}]+){closing}", write, text)

@@ -20,8 +20,6 @@ from roamtui.errors import SourceError
 
 _COMMAND = ("-P", "-m", "roamtui.convert.child")
 """Arguments for Python. -P keeps the untrusted working directory off the import path."""
-_KILLED = -9
-"""Exit status after SIGKILL, which Windows does not have."""
 
 
 def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None) -> bytes:
@@ -81,6 +79,4 @@ def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageRep
     reason = "it is damaged, locked or too large. Save it again in the program that made it."
     if process.returncode == OUT_OF_MEMORY:
         reason = "it needs more memory than roamtui allows. Split it into smaller files."
-    elif process.returncode == _KILLED:
-        reason = "the system ended this, probably to free memory. Close other programs and try again."
     raise SourceError(f"Could not convert {name}: {reason}")
