@@ -5,13 +5,16 @@ import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-_TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|[_*].|\[(?P<bracket>[^\]]*)\]|(?P<end>;)|(?P<general>General)'
-    r"|(?P<plain>E[+-]|(?<=[0#?])\s*/)|(?P<other>.)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A part of a format. What follows `_` gives the width of a space, and what follows `*` fills the cell."""
-_DATE_LETTERS = "ymdhs"
+_LITERAL = re.compile(r'"([^"]*)"?|\\(.)|\[\$([^\]-]*)[^\]]*\]|[_*].', re.DOTALL)
+"""Words in a format. What follows `_` gives the width of a space, and what follows `*` fills the cell."""
+_PLAIN = re.compile(r"\[[<=>]|E[+-]|[0#?]\s*/", re.IGNORECASE)
+"""A condition, an exponent or a fraction. Then the number is written as it is."""
+_DURATION = re.compile(r"\[[hms]+\]", re.IGNORECASE)
+_DATE = re.compile("[ymdhs]", re.IGNORECASE)
+_DIGITS = re.compile(r"[0#?](?:.*[0#?])?\.?", re.DOTALL)
+"""From the first place of a digit to the last."""
+_HIDDEN = 0xF0000
+"""Added to the characters of words, so that none looks like a part of the format."""
 _GROUP_END = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 _WHOLE_MAX = 1e21
 """A whole number from here on is written with an exponent."""
@@ -36,68 +39,27 @@ class NumberFormat:
 
     def __init__(self, code: str) -> None:
         """Parse the code of a format, such as `#,##0.00;[Red]-0.00`."""
-        self._before = ""
-        """Literal text before the digits. `_after` has the literal text after them."""
-        self._after = ""
-        self._inner: list[str] = []
+        shape = _LITERAL.sub(lambda words: _hide(words[1] or words[2] or words[3] or ""), code)
+        shape = re.sub("General", "0", shape.partition(";")[0], flags=re.IGNORECASE)
+        self._is_plain = _PLAIN.search(shape) is not None
+        self._is_duration = _DURATION.search(shape) is not None
+        shape = re.sub(r"\[[^\]]*\]", "", shape)
+        self._is_date = _DATE.search(shape) is not None
+        digits = _DIGITS.search(shape)
+        self._has_digits = digits is not None
+        start, end = digits.span() if digits else (len(shape), len(shape))
+        after = shape[end:].lstrip(",")
+        self._before = _show(shape[:start])
+        self._after = _show(after)
+        thousands = len(shape) - end - len(after)
+        self._scale = 100.0 ** shape.count("%") / 1000.0**thousands
+        whole, _, decimals = shape[start:end].partition(".")
+        self._is_grouped = re.search("[0#?],+[0#?]", whole) is not None
+        self._inner = [*map(_show, re.split("[0#?]", whole.replace(",", ""))[1:-1])]
         """Literal text before each further digit."""
-        self._has_digits = False
-        self._digits_min = 0
-        self._decimals_min = 0
-        self._scale = 1.0
-        self._is_grouped = False
-        self._is_plain = False
-        """Whether it has a condition, a fraction or an exponent. Then the number is written as it is."""
-        self._is_date = False
-        self._is_duration = False
-        self._parse(code)
-
-    def _parse(self, code: str) -> None:  # noqa: PLR0912 - one for each kind of token
-        has_point = False
-        commas = 0
-        for token in _TOKEN.finditer(code):
-            literal = token["quoted"] or token["escaped"] or ""
-            other = token["other"] or ""
-            if token["end"]:
-                break
-            if token["bracket"]:
-                literal = self._parse_bracket(token["bracket"])
-            elif token["plain"]:
-                self._is_plain = True
-            elif token["general"]:
-                self._has_digits = True
-                self._digits_min = 1
-            elif other and other in "0#?":
-                if self._has_digits and not has_point:
-                    self._inner.append(self._after)
-                self._has_digits = True
-                self._after = ""
-                self._is_grouped = self._is_grouped or commas > 0
-                commas = 0
-                if has_point:
-                    self._decimals_min += other == "0"
-                else:
-                    self._digits_min += other == "0" or self._digits_min > 0
-            elif other == "," and self._has_digits:
-                commas += 1
-            elif other == "." and not has_point:
-                has_point = True
-            elif other:
-                literal = other
-                self._scale *= 100.0 if other == "%" else 1.0
-                self._is_date = self._is_date or other.lower() in _DATE_LETTERS
-            if self._has_digits:
-                self._after += literal
-            else:
-                self._before += literal
-        self._scale /= 1000.0**commas
-
-    def _parse_bracket(self, words: str) -> str:
-        if words.startswith("$"):
-            return words[1:].partition("-")[0]
-        self._is_plain = self._is_plain or words[0] in "<=>"
-        self._is_duration = self._is_duration or words.lower() in ("h", "hh", "m", "mm", "s", "ss")
-        return ""
+        places = re.sub("[^0#?]", "", whole)
+        self._digits_min = len(places.lstrip("#?"))
+        self._decimals_min = decimals.count("0")
 
     def format_number(self, value: float, epoch_days: int = 0) -> str:
         """Return a number as the format shows it, with a minus if it is below 0.
@@ -126,6 +88,14 @@ class NumberFormat:
             number = f"{whole}.{decimals}" if decimals else whole
         before = self._before.replace("+", "") if sign else self._before
         return sign + f"{before}{number}{self._after}".strip()
+
+
+def _hide(words: str) -> str:
+    return "".join(chr(ord(letter) + _HIDDEN) for letter in words if ord(letter) < 0x110000 - _HIDDEN)
+
+
+def _show(shape: str) -> str:
+    return "".join(chr(ord(letter) - _HIDDEN) if ord(letter) >= _HIDDEN else letter for letter in shape)
 
 
 def _fill(literals: list[str], digits: str) -> str:

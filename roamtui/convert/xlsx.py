@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from roamtui.convert.markdown_table import MarkdownCell
+from roamtui.convert.html_elements import make_absolute_href
+from roamtui.convert.markdown_table import MarkdownCell, write_cell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs
 from roamtui.convert.zip_package import ZipPackage
@@ -78,10 +79,12 @@ class Workbook:
         return next(targets, f"xl/{kind}.xml")
 
     def _fill_sheet(self, sheet: Sheet, part: str) -> None:
+        relations = self._package.read_relations(part)
+        links: dict[tuple[int, int], str] = {}
         merged: list[Area] = []
         row_number = -1
         cell_count = 0
-        for element in self._package.iter_elements(part, "row", "mergeCell"):
+        for element in self._package.iter_elements(part, "row", "mergeCell", "hyperlink"):
             name = get_local_name(element)
             if name == "row" and sheet.rows_max is None:
                 number = element.get("r", "")
@@ -93,10 +96,18 @@ class Workbook:
                 if cell_count > CELLS_MAX:
                     sheet.rows_max = row_number + 1
             elif area := _parse_area(element.get("ref", "")):
-                merged.append(area)
+                relation = relations.get(get_attribute(element, "id"))
+                if name == "mergeCell":
+                    merged.append(area)
+                elif relation and relation.is_external:
+                    links[area[0]] = relation.target
         sheet.merged = merged
-        relations = self._package.read_relations(part).values()
-        drawings = (self._package.parse(each.target) for each in relations if each.kind == "drawing")
+        for (row_number, column), target in links.items():
+            cell = sheet.rows.get(row_number, {}).get(column, "")
+            href = make_absolute_href(target, None)
+            if cell not in ("", href) and href:
+                sheet.rows[row_number][column] = MarkdownCell(f"[{write_cell(cell)}]({href})")
+        drawings = (self._package.parse(each.target) for each in relations.values() if each.kind == "drawing")
         sheet.boxes = [text for each in drawings for text in list_paragraphs(each)]
 
     def _read_row(self, element: Any, sheet: Sheet) -> dict[int, str]:  # noqa: ANN401

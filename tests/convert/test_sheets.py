@@ -71,8 +71,14 @@ def test_numbers_have_all_their_digits_and_texts_stay_as_they_are() -> None:
     assert "| Reset at 00:00:00 | x 2025-01-01 00:00:00 | a b | =1.10 |" in text
 
 
-def test_text_boxes_are_kept() -> None:
-    text = _convert(_row(1, "Name", "Page") + _row(2, "Oslo", "guide"), drawing="../drawings/d.xml")
+def test_links_of_cells_and_text_boxes_are_kept() -> None:
+    text = _convert(
+        _row(1, "Name", "Page") + _row(2, "Oslo", "guide"),
+        after='<hyperlinks><hyperlink ref="B2" r:id="hyperlink"/></hyperlinks>',
+        hyperlink="https://example.org/guide.pdf",
+        drawing="../drawings/d.xml",
+    )
+    assert "| Oslo | [guide](https://example.org/guide.pdf) |" in text
     assert text.endswith("\n\nIn a box\n")
 
 
