@@ -1,12 +1,12 @@
 """Convert the main text of a web page to Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count, groupby, islice
 from typing import Any
 
 from lxml.etree import XPath, iterwalk
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.convert.converted import ConvertedText
@@ -393,30 +393,6 @@ class _Cell(Struct, frozen=True):
     """Whether the text is from the cell to the left, which spans this column too."""
 
 
-class _Spans(Struct):
-    """Text that cells spanning several rows put into the rows below them."""
-
-    below: dict[int, tuple[int, _Cell]] = field(default_factory=dict)
-    """Number of further rows, and text, by column."""
-    room: int = _SPANNED_ROOM
-    """How many characters may still be repeated."""
-
-    def repeat(self, text: str) -> str:
-        """Return a text for another cell, or an empty text if it is too long to repeat."""
-        if len(text) > min(REPEATED_LENGTH_MAX, self.room):
-            return ""
-        self.room -= len(text)
-        return text
-
-    def take(self, column: int) -> _Cell | None:
-        """Return the next cell in a column, or None if no cell above spans it."""
-        count, cell = self.below.get(column, (0, _Cell("")))
-        if not count:
-            return None
-        self.below[column] = count - 1, cell
-        return _Cell(self.repeat(cell.text), cell.is_repeated)
-
-
 def _write_table(table: Any) -> list[str]:
     """Write what is outside the rows, such as a caption, then the rows.
 
@@ -433,31 +409,45 @@ def _write_table(table: Any) -> list[str]:
     return [*_finish_blocks(outside), _write_rows(texts[:head_count], texts[head_count:])]
 
 
-def _read_rows(table: Any) -> list[tuple[Any, list[_Cell]]]:
-    """Return each row that has cells, with its cells, in the order in which a browser shows the rows."""
-    spans = _Spans()
-    rows: list[tuple[Any, list[_Cell]]] = []
-    part: Any = None
-    for row in chain.from_iterable(map(table.xpath, _ROWS_XPATHS)):
-        if row.getparent() is not part:  # no cell spans rows of two parts of a table
-            part = row.getparent()
-            spans.below.clear()
-        if cells := _list_cells(row, spans):
-            rows.append((row, cells))
-    return rows
+def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
+    """Return each row that has cells, and its cells by column, in the order in which a browser shows rows.
+
+    A short cell that spans columns or rows has its text in each of them. A cell that is alone in its row,
+    such as the title of a part of the table, has its text only once.
+    """
+    rows: list[tuple[Any, dict[int, _Cell]]] = [
+        (row, {}) for row in chain.from_iterable(map(table.xpath, _ROWS_XPATHS))
+    ]
+    room = _SPANNED_ROOM
+    for index, (row, cells) in enumerate(rows):
+        column = 0
+        for cell in row:
+            column = next(each for each in count(column) if each not in cells)
+            text = _write_cell(cell)
+            room += len(text)
+            columns = max(1, min(read_number(cell.get("colspan"), 1), _COLUMNS_MAX - column))
+            row_count = max(1, read_number(cell.get("rowspan"), 1)) if column < _COLUMNS_MAX else 1
+            for other, below in rows[index : index + row_count]:
+                if other.getparent() is not row.getparent():  # no cell spans rows of two parts of a table
+                    break
+                for each in range(column, column + columns):
+                    is_own = below is cells and each == column
+                    is_short = len(text) <= min(REPEATED_LENGTH_MAX, room)
+                    is_repeated = not is_own and is_short and (each == column or len(row) > 1)
+                    room -= len(text) if is_repeated else 0
+                    below.setdefault(each, _Cell(text if is_own or is_repeated else "", each > column))
+    return [(row, cells) for row, cells in rows if cells]
 
 
-def _list_texts(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
+def _list_texts(rows: Sequence[Mapping[int, _Cell]]) -> list[list[str]]:
     """List the texts of each row, one for each column. Columns that only place others are left out.
 
     In such a column, no cell with words begins.
     """
-    numbered = (each for cells in rows for each in enumerate(cells))
-    used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
-    width = max(map(len, rows), default=0)
-    columns = sorted(used) or [*range(width)]
+    used = {column for cells in rows for column, cell in cells.items() if cell.text and not cell.is_repeated}
+    columns = sorted(used or {column for cells in rows for column in cells})
     # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
-    return [[cells[column].text if column < len(cells) else "" for column in columns] for cells in rows]
+    return [[cells[column].text if column in cells else "" for column in columns] for cells in rows]
 
 
 def _count_head_rows(rows: Sequence[Any]) -> int:
@@ -488,32 +478,12 @@ def _is_layout(table: Any) -> bool:
     return next(table.iter("pre"), None) is not None and not is_data
 
 
-def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
-    """List the cells of a row. A cell that spans columns or rows has its text in each of them.
-
-    A cell that is alone in its row, such as the title of a part of the table, has its text only once.
-    """
-    cells: list[_Cell] = []
-    for cell in row:
-        while len(cells) < _COLUMNS_MAX and (spanning := spans.take(len(cells))) is not None:
-            cells.append(spanning)
-        for code in cell.iter("pre"):
-            _join_code_lines(code)
-        for block in [*cell.iter(*_FLATTENED)][1:]:
-            block.tag = "div"
-        columns = max(1, min(read_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
-        text = _write_line(_write_inline(cell, frozenset()))
-        spans.room += len(text)
-        added = [_Cell(text)]
-        for _ in range(columns - 1):
-            added.append(_Cell(spans.repeat(text) if len(row) > 1 else "", is_repeated=True))
-        row_count = read_number(cell.get("rowspan"), 1)
-        if row_count > 1:
-            spans.below |= {column: (row_count - 1, each) for column, each in enumerate(added, len(cells))}
-        cells += added
-    last = max((column for column, (count, _) in spans.below.items() if count), default=-1)
-    columns_after = range(len(cells), min(last + 1, _COLUMNS_MAX))
-    return [*cells, *(spans.take(column) or _Cell("") for column in columns_after)]
+def _write_cell(cell: Any) -> str:
+    for code in cell.iter("pre"):
+        _join_code_lines(code)
+    for block in [*cell.iter(*_FLATTENED)][1:]:
+        block.tag = "div"
+    return _write_line(_write_inline(cell, frozenset()))
 
 
 def _join_code_lines(block: Any) -> None:

@@ -15,8 +15,8 @@ _FORMS = {
 }
 """How a structure is written, with its parts. A part that is not a single word is in brackets."""
 _WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
-_PLAIN = _WORDS | {"r"}
-"""Elements that are words, and no structure that could run into the next part."""
+_STRUCTURES = frozenset({*_FORMS, "rad", "msqrt", "nary", "mrow", "mstyle"})
+"""Elements that could run into the next part."""
 _LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
 _UNSEEN_SIGN = re.compile("[\u2061-\u2064]")
 """An invisible sign between two parts, such as the plus of a mixed number."""
@@ -72,7 +72,7 @@ def _join(elements: list[Any], parts: list[str]) -> str:
     text = ""
     was_structure = False
     for element, part in zip(elements, parts, strict=True):
-        is_structure = get_local_name(element) not in _PLAIN
+        is_structure = get_local_name(element) in _STRUCTURES
         may_join = was_structure or (is_structure and part[:1].isdigit())
         is_joined = may_join and text[-1:].isalnum() and part[:1].isalnum()
         if is_joined or (text and is_structure and part.startswith(("^", "_"))):
