@@ -48,7 +48,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import finish_question, prepare_question
 from roamtui.conversation.state import OFFLINE, apply_events
 from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
-from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
@@ -66,6 +65,7 @@ from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import read_reply
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.references import has_unread_pages
+from roamtui.parallel import call_in_thread
 from roamtui.plain import shorten
 from roamtui.quotes.current_text import add_nearest
 from roamtui.text import estimate_tokens

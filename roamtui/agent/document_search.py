@@ -2,8 +2,8 @@
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage, UsageRecorded
-from roamtui.document.parallel import call_in_thread
 from roamtui.models.usage import UsageMeter
+from roamtui.parallel import call_in_thread
 from roamtui.search.base import Hit, Progress, VectorCoverage
 from roamtui.search.searcher import Searcher
 

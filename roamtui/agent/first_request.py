@@ -13,7 +13,6 @@ from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.reading import SearchHit
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
@@ -22,6 +21,7 @@ from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.outline.references import find_unread_pages
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
+from roamtui.parallel import call_in_thread
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question
 from roamtui.retrieval.hit_list import render_hits

@@ -37,13 +37,13 @@ from roamtui.conversation.state import OFFLINE, ConversationState, apply_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
-from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.passages import find_code
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, split_titles
+from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words

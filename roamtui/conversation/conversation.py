@@ -41,8 +41,8 @@ from roamtui.conversation.update import (
 from roamtui.document.added_sources import SourceOpener, append_source, list_sources_of, restore_sources
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages
-from roamtui.document.parallel import call_in_thread, open_in_thread
 from roamtui.errors import StoreError, UsageError
+from roamtui.parallel import call_in_thread, open_in_thread
 
 Subscriber = Callable[[ConversationEvent], None]
 

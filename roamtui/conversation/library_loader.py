@@ -9,7 +9,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
-from roamtui.document.parallel import call_in_thread
+from roamtui.parallel import call_in_thread
 from roamtui.plain import shorten
 
 _URL_LENGTH_MAX = 70

@@ -11,8 +11,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from functools import cached_property
+from itertools import chain
 from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash_text, make_node_id
+from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
 from roamtui.markdown.heads import find_heads_above
@@ -31,23 +32,10 @@ from roamtui.text import Bounds, Span
 
 LISTING_KEY = "/"
 """Key of a listing around a single document, whose own key is empty. No path or URL has this key."""
-_FOOTER = re.compile(
-    r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
-    r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
-    r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
-    r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
-)
-"""A paragraph that has only a page number."""
 _NON_SPACE = re.compile(r"\S")
-_FOOTER_CONTEXT_LENGTH = 12_000
-"""Characters before and after a text that are searched for the footers of other pages."""
-_PAGE_LENGTH_MIN = 1_500
-"""Minimum number of characters between two page numbers. Other numbers are closer together."""
 _PROBLEMS_MAX = 3
 """Maximum number of documents that could not be read whose notes say why."""
 _CACHED_NODES_MAX = 1_000
-_CACHED_TEXTS_MAX = 32
-"""Maximum number of texts without footers that are cached: quotes are looked up in the same ones."""
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 
@@ -144,30 +132,6 @@ class _Owners(dict[str, Document]):
 
     def __missing__(self, section_id: str) -> Document:
         raise UnknownSectionError(section_id)
-
-
-@lru_cache(maxsize=_CACHED_TEXTS_MAX)
-def blank_footers(text: str, start: int, end: int) -> str:
-    """Return a part of a document's text, with page footers replaced by as many spaces.
-
-    Footers are part of the source, but not of its sentences. A line with only a number n is a footer if
-    the page before ends with n - 1, or the page after with n + 1.
-    """
-    window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
-    footers = list(_FOOTER.finditer(text, *window))
-    page_numbers: set[int] = set()
-    for before, after in pairwise([footer for footer in footers if footer["number"]]):
-        is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
-        if is_page and int(after["number"]) == int(before["number"]) + 1:
-            page_numbers |= {before.start(), after.start()}
-    pieces: list[str] = []
-    position = start
-    for footer in footers:
-        first, last = footer.span("line")
-        if (not footer["number"] or footer.start() in page_numbers) and start <= first and last <= end:
-            pieces += (text[position:first], " " * (last - first))
-            position = last
-    return "".join([*pieces, text[position:end]])
 
 
 class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):

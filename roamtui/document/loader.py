@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from roamtui.convert.converted import PageReport
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library, Node
-from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
+from roamtui.parallel import run_parallel
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import ListedFile, list_sources, read_listed

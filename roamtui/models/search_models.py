@@ -16,7 +16,6 @@ from weakref import finalize
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Usage
-from roamtui.document.parallel import wait_for
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, replace_flags
 from roamtui.models.local_embedder import find_installed_embedder
@@ -26,6 +25,7 @@ from roamtui.models.reply import complete_once
 from roamtui.models.usage import Prices, UsageMeter, add_cost
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
+from roamtui.parallel import wait_for
 from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import Embedder, Reranker, VectorRows
 from roamtui.text import estimate_tokens

@@ -14,7 +14,8 @@ from itertools import chain, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from roamtui.document.library import Library, blank_footers
+from roamtui.document.footers import blank_footers
+from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.surroundings import Surroundings, format_gap, list_near_bounds
 from roamtui.markdown.units import Unit, UnitKind, list_units

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from roamtui.conversation.events import Usage
-from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, make_reranker
 from roamtui.models.usage import Release, UsageMeter
 from roamtui.models.worker_process import WorkerProcess
+from roamtui.parallel import call_in_thread
 from tests.fakes.hashed_embedder import hash_runs
 from tests.fakes.model_servers import Ending, FakeEmbeddingServer, FakeOpenAIServer, FakeReply
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

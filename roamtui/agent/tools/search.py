@@ -9,11 +9,11 @@ from roamtui.agent.specs import QUERIES_MAX, SEARCH
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.conversation.events import ToolFinished, WarningRaised
 from roamtui.document.library import Library
-from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
+from roamtui.parallel import call_in_thread
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.hit_list import render_hits
 from roamtui.retrieval.policy import POLICY

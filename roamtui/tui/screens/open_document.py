@@ -19,9 +19,9 @@ from typing_extensions import override
 from roamtui.conversation.log import open_store
 from roamtui.convert.converted import format_page_count
 from roamtui.document.loader import suggest_url
-from roamtui.document.parallel import call_in_thread, open_in_thread
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
+from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key

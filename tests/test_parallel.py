@@ -2,7 +2,7 @@
 
 from threading import Thread, current_thread
 
-from roamtui.document.parallel import run_parallel
+from roamtui.parallel import run_parallel
 
 
 def test_many_items_share_few_threads() -> None:
