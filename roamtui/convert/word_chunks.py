@@ -14,11 +14,8 @@ _ARCHIVE_HEAD = re.compile(
     rb"\s*(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*?(?:MIME-Version|Content-Type):", re.IGNORECASE
 )
 """The first lines of a web archive (MHT), which look like those of a mail."""
-_UNREADABLE = re.compile(
-    rb"\{\\rtf|\xd0\xcf\x11\xe0|(?:\xef\xbb\xbf)?\s*<\?xml[^>]*>\s*(?:<[?!][^>]*>\s*)*<(?!html|[?!])",
-    re.IGNORECASE,
-)
-"""The first bytes of RTF, of an old Word document, and of XML that is no web page."""
+_UNREADABLE = (b"{\\rtf", b"\xd0\xcf\x11\xe0")
+"""The first bytes of RTF and of an old Word document."""
 _TAG = re.compile("<[A-Za-z!/]")
 _HEAD_LENGTH = 4_096
 
@@ -29,7 +26,7 @@ def convert_chunk(data: bytes) -> str | None:
     Raises:
         SourceError: It is nested more deeply than libxml2 allows.
     """
-    if _UNREADABLE.match(data[:_HEAD_LENGTH]):
+    if data.startswith(_UNREADABLE):
         return None
     if _ARCHIVE_HEAD.match(data[:_HEAD_LENGTH]):
         pages = [part for part in message_from_bytes(data).walk() if part.get_content_type() == "text/html"]

@@ -18,7 +18,6 @@ from roamtui.web.backend import CheckedBackend, Deadline
 from roamtui.web.page import (
     PAGE_STATUSES,
     USER_AGENT,
-    CertificateError,
     FetchError,
     FetchOptions,
     HttpResponse,
@@ -129,7 +128,7 @@ class HttpClient:
         cause = error.args[0] if is_unreachable and error.args else None
         if isinstance(cause, ssl.SSLCertVerificationError):
             problem = "".join(character for character in cause.verify_message if character.isprintable())
-            return CertificateError(f"{host} has no valid certificate ({problem}). Check the URL.")
+            return UnreachableError(f"{host} has no valid certificate ({problem}). Check the URL.")
         if isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
             reason = f"{url} took too long to answer. Try again later."
         elif is_unreachable:

@@ -115,10 +115,6 @@ class UnreachableError(FetchError):
     """No connection to the site is possible, so trying its other pages now is pointless."""
 
 
-class CertificateError(UnreachableError):
-    """A site has no valid certificate."""
-
-
 class BlockedAddressError(FetchError):
     """A host has a forbidden IP address. Its cached pages are not shown either: they may be forged."""
 
