@@ -1,14 +1,12 @@
 """Find the numbered clauses of contracts: paragraphs and headings whose numbers form a sequence."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, pairwise
 
 from msgspec import Struct
 
 from roamtui.document.document import NodeKind, NodeRow
-from roamtui.markdown.fences import update_fence
 from roamtui.plain import shorten
 
 _NUMBER = (
@@ -25,7 +23,6 @@ _STARTS = frozenset("0123456789AaSs*_")
 _CONTENTS_LINE_MAX = 400
 """Maximum length of a line of a contents page, which may list all clauses of an article, in characters."""
 _WORD = re.compile(r"[^\W\d_]+")
-_FENCE = re.compile(r"^ {0,3}(?:```|~~~).*", re.MULTILINE)
 _TITLE_END = re.compile(r"(?<=\w)[.:]\s.*")
 _TITLE_LENGTH = 80
 _ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
@@ -127,7 +124,6 @@ def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterato
     }
     rows = {row for row, (begin, end) in enumerate(pairwise(starts)) if end - begin >= _DIVIDED_MIN}
     rows.update(row for number in numbers for row in (number - 1, number))
-    fences = _list_fences(text) if rows and headings else []
     for row in sorted(rows) if headings else (0,):
         section = sections[row]
         number = numbers.get(row)
@@ -141,25 +137,13 @@ def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterato
             offset = match.start("marks")
             is_marked = bool(key) and (match["word"] or match["point"] or len(key) > 1)
             line = text[offset : offset + _CONTENTS_LINE_MAX].partition("\n")[0]
-            if not is_marked or bisect_left(fences, offset) % 2:
+            if not is_marked:
                 continue
             words = line[match.end("point") - offset :]
             name = _TITLE_END.sub("", words).strip(" *_")
             shown = shorten(f"{line.removesuffix(words)} {name}".strip(" *_"), _TITLE_LENGTH)
             is_sure = bool(match["word"]) or len(key) > 1 or name.isupper() or words[:1].isalpha()
             yield _Clause(text.rfind("\n", begin, offset) + 1, key, shown, 0, section.level, is_sure)
-
-
-def _list_fences(text: str) -> list[int]:
-    """List the offsets at which a block of code starts or ends, in turn."""
-    fences: list[int] = []
-    opening = ""
-    for match in _FENCE.finditer(text):
-        was_open = bool(opening)
-        opening = update_fence(opening, match[0])
-        if was_open != bool(opening):
-            fences.append(match.start())
-    return fences
 
 
 def parse_clause_number(title: str) -> tuple[int, ...]:

@@ -40,11 +40,9 @@ def test_numbered_clauses_are_the_outline_of_a_text_without_headings() -> None:
         (_write("# Law", "1.1 A", "1.2 B", "2.1 C", "2.2 D", "3.1 E", "# Other", body=_BODY * 5),
          [(2, "1.1 A"), (2, "1.2 B"), (2, "2.1 C"), (2, "2.2 D"), (2, "3.1 E")]),
         (_write("# Use", "## 1. A", "## 2. B", "3. Press the key", "## 3. C", "## 4. D"), []),
-        (_write("# Use", "## 1.1 A", "## 1.2 B", "```\n\n1.3 C\n\n```", "## 1.4 D"), []),
-        (_write("# Law", "```\n~~~\n```", "## 1.1 A", "1.2 B", "## 1.3 C", "## 1.4 D"), [(2, "1.2 B")]),
         (_write("# Use", *(f"{number}. Step" for number in range(1, 9))), []),
     ],
-    ids=["a gap", "chapters above", "a long section", "a list", "code", "a fence in code", "steps"],
+    ids=["a gap", "chapters above", "a long section", "a list", "steps"],
 )  # fmt: skip
 def test_numbered_clauses_divide_long_sections_in_which_their_sequence_holds(
     text: str, added: list[tuple[int, str]]
