@@ -110,14 +110,11 @@ class _SlideReader:
         """Parse a part. Content in several forms, such as a formula and its picture, gets its first form."""
         root = self._package.parse(part)
         if get_local_name(root) == "empty":
-            self._note_missing(kind)
+            self._missing.setdefault(kind, {})[self._number] = None
         for alternatives in [*root.iter("{*}AlternateContent")]:
             for child in choose_alternative(alternatives):
                 alternatives.addprevious(child)
         return root
-
-    def _note_missing(self, kind: str) -> None:
-        self._missing.setdefault(kind, {})[self._number] = None
 
     def _find_part(self, kind: str) -> str:
         return next((each.target for each in self._relations.values() if each.kind == kind), "")

@@ -17,7 +17,6 @@ from roamtui.errors import SourceError
 from roamtui.markdown.blocks import Emphasis, Paragraph
 from roamtui.markdown.inline import EMPHASES
 from roamtui.markdown.parser import read_markdown
-from roamtui.quotes.find import find_quote
 from tests.case_files import read_case, read_rows
 from tests.convert.samples import read_outline
 
@@ -61,16 +60,6 @@ def test_emphasis_is_shown_as_in_a_browser_and_its_signs_never(runs: Sequence[tu
     shown_words = [words for block in blocks if isinstance(block, Paragraph) for words in block.words]
     letters = [(letter, words.emphasis) for words in shown_words for letter in words.text if not letter.isspace()]
     assert letters == expected
-
-
-@pytest.mark.parametrize(
-    ("page", "quote"),
-    [("Fees. <b>Note:</b>this is new.", "Note:this is new"), ("価格は<b>（税込）</b>です", "価格は（税込）です")],
-)
-def test_words_beside_emphasis_are_found_as_a_browser_shows_them(page: str, quote: str) -> None:
-    match = find_quote(quote, convert(f"<p>{page}</p>"))
-    assert match is not None
-    assert match.is_exact
 
 
 @pytest.mark.parametrize("tabs", read_rows("convert/html", "tabs"))

@@ -32,13 +32,6 @@ def _level(number: int, kind: str, *, suffix: str = ".", start: int = 1) -> str:
     )
 
 
-@pytest.mark.parametrize("name", ["hidden", "bold", "italic", "struck", "super", "sub", "code"])
-def test_the_name_of_a_style_says_nothing_about_its_looks(name: str) -> None:
-    body = f'<text:p text:style-name="{name}">50<text:span text:style-name="{name}">3</text:span> tons</text:p>'
-    styles = _style(name, "") + _style(name, "", family="paragraph")
-    assert _convert(body, automatic=styles) == "503 tons\n"
-
-
 def test_a_paragraph_in_the_style_of_a_heading_is_one() -> None:
     body = '<text:p text:style-name="P1">Fees</text:p><text:p text:style-name="Heading_20_x">Five euros</text:p>'
     styles = _style("P1", "", family="paragraph", parent="Heading_20_2")
