@@ -47,7 +47,7 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     texts: list[str] = []
     first_heading = ""
     for number, part in enumerate(slides, start=1):
-        heading, body, note = reader.read_slide(part, number)
+        heading, body, note = reader.read_slide(part)
         first_heading = heading if number == 1 else first_heading
         words = body.partition("\n")[0].strip("-# |")[:60].strip()
         title = heading or f"Slide {number}" + (f": {words}" if words else "")
@@ -57,7 +57,7 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
         text="".join(texts).rstrip("\n") + "\n",
         title=first_heading if title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
-        notes=(*reader.list_missing(), *package.list_damage()),
+        notes=package.list_damage(),
     )
 
 
@@ -78,20 +78,10 @@ class _SlideReader:
     def __init__(self, package: ZipPackage) -> None:
         self._package = package
         self._relations: Mapping[str, Relation] = {}
-        self._number = 0
-        self._missing: dict[str, dict[int, None]] = {}
-        """The numbers of the slides that lack content, by the kind of content."""
 
-    def list_missing(self) -> Iterator[str]:
-        """Yield a sentence for each kind of content that the file lacks."""
-        for kind, numbers in self._missing.items():
-            plural = "s" if len(numbers) > 1 else ""
-            yield f"{kind} of slide{plural} {', '.join(map(str, numbers))} is not in the file."
-
-    def read_slide(self, part: str, number: int) -> tuple[str, str, str]:
+    def read_slide(self, part: str) -> tuple[str, str, str]:
         """Return a slide's title, the rest as Markdown, and words if it is hidden; all may be empty."""
-        self._number = number
-        slide = self._parse(part, "the text")
+        slide = self._parse(part)
         self._relations = self._package.read_relations(part)
         shapes = [shape for tree in slide.iterfind("{*}cSld/{*}spTree") for shape in tree]
         title = next((shape for shape in shapes if _get_kind(shape) in _TITLE_KINDS), None)
@@ -100,17 +90,15 @@ class _SlideReader:
         heading = self._write_line(title) if title is not None else ""
         if notes := self._find_part("notesSlide"):
             self._relations = self._package.read_relations(notes)
-            frames = self._parse(notes, "a speaker note").iter("{*}sp")
+            frames = self._parse(notes).iter("{*}sp")
             frame = next((each for each in frames if _get_kind(each) == "body"), None)
             written = self._write_paragraphs(frame, is_list=False) if frame is not None else []
             blocks += ["**Notes:**", *written] if written else []
         return heading, "\n\n".join(blocks), " (hidden)" if not is_true(slide.get("show", "1")) else ""
 
-    def _parse(self, part: str, kind: str) -> Any:
+    def _parse(self, part: str) -> Any:
         """Parse a part. Content in several forms, such as a formula and its picture, gets its first form."""
-        root = self._package.parse(part)
-        if get_local_name(root) == "empty":
-            self._missing.setdefault(kind, {})[self._number] = None
+        root = self._package.parse(part, is_needed=bool(part))
         for alternatives in [*root.iter("{*}AlternateContent")]:
             for child in choose_alternative(alternatives):
                 alternatives.addprevious(child)
@@ -137,7 +125,7 @@ class _SlideReader:
                         yield from self._write_table(table)
                     for diagram in shape.iter("{*}relIds"):
                         relation = self._relations.get(get_attribute(diagram, "dm"))
-                        root = self._parse(relation.target if relation else "", "a diagram")
+                        root = self._parse(relation.target if relation else "")
                         yield "\n".join(f"- {escape_inline(text)}" for text in list_paragraphs(root))
                 case _:
                     pass

@@ -113,15 +113,19 @@ class ZipPackage:
         parts = ", ".join(self._damaged)
         return (f"not all of it can be read, because a part is damaged: {parts}.",) if parts else ()
 
-    def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
-        """Parse a part as XML, as far as it is sound. No entity is expanded, and no other file is read."""
+    def parse(self, part_name: str, *, is_needed: bool = False) -> Any:  # noqa: ANN401 - lxml has no types
+        """Parse a part as XML, as far as it is sound. A missing part that is needed counts as damaged.
+
+        No entity is expanded, and no other file is read.
+        """
         parser = etree.XMLParser(**_PARSING)
         data = self.read(part_name)
         root = None
         if data.strip():
             with suppress(etree.XMLSyntaxError):  # there is no element at all
                 root = etree.fromstring(data, parser)
-        if any(entry.level == etree.ErrorLevels.FATAL for entry in parser.error_log):
+        is_missing = is_needed and not self.has(part_name)
+        if is_missing or any(entry.level == etree.ErrorLevels.FATAL for entry in parser.error_log):
             self._damaged[part_name] = None
         return etree.Element("empty") if root is None else root
 
