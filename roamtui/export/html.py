@@ -292,5 +292,6 @@ def _render_sentence(surroundings: Surroundings | None) -> str:
     for part in surroundings.list_parts() if surroundings is not None else ():
         words = escape(part.text)
         words = f"<s>{words}</s>" if part.is_struck else words
+        words = f"<em>{words}</em>" if part.is_left_out else words
         html += f"<b>{words}</b>" if part.is_quoted else words
     return f'<p class="sentence"><bdi>{html}</bdi></p>' if html else ""

@@ -27,6 +27,8 @@ class Part(Struct, frozen=True):
     """Whether the quote has them."""
     is_struck: bool = False
     """Whether the document strikes them out."""
+    is_left_out: bool = False
+    """Whether the quote leaves them out between two of its words."""
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
@@ -92,7 +94,9 @@ class Surroundings(Struct, frozen=True, kw_only=True):
             is_quoted, is_struck = (
                 any(first <= low < last for first, last in bounds) for bounds in (self.quoted, self.struck)
             )
-            yield Part(self.sentence[low:high], is_quoted, is_struck)
+            is_between = bool(self.quoted) and self.quoted[0][0] <= low < self.quoted[-1][1]
+            is_left_out = is_between and not is_quoted
+            yield Part(self.sentence[low:high], is_quoted, is_struck, is_left_out)
 
 
 def format_gap(text: str) -> str:

@@ -37,6 +37,12 @@ def test_the_sentence_is_shown_with_what_governs_it(text: str, quote: str, expec
     assert ("" if surroundings is None else _mark(surroundings.list_parts())) == expected
 
 
+def test_what_an_ellipsis_of_the_quote_leaves_out_is_told_from_what_stands_around_it() -> None:
+    surroundings = _look_up("In May, petrol machines may never be left there.", "petrol machines may … be left")
+    assert surroundings is not None
+    assert [part.text.strip() for part in surroundings.list_parts() if part.is_left_out] == ["never"]
+
+
 _CLAUSE = (
     "The licensee may not, except with prior written consent of the licensor, copy, modify, distribute or sell "
     "the software to any third party unless the third party has agreed in writing to be bound by these terms."

@@ -99,10 +99,10 @@ def wrap(
 
 
 def draw_parts(parts: Sequence[Part]) -> Content:
-    """Draw what a document says around a quote: all words dim except for those of the quote."""
+    """Draw what a document says around a quote: dim, but for the quote and what it leaves out."""
     content = Content("")
     for part in parts:
-        style = "$foreground" if part.is_quoted else "$muted"
+        style = "$foreground" if part.is_quoted else "$text-warning" if part.is_left_out else "$muted"
         content += Content.styled(part.text, f"{style} strike" if part.is_struck else style)
     return content
 
