@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import aclosing
 from typing import assert_never
-from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -298,7 +297,7 @@ class Answering(Struct, frozen=True, kw_only=True):
                         case ToolCallReceived(call):
                             # some servers start to count again in each reply
                             is_new = call.id not in ("", *call_ids)
-                            call_id = call.id if is_new else f"call_{uuid4().hex}"
+                            call_id = call.id if is_new else f"call_{len(call_ids)}_{call.id}"
                             call_ids.add(call_id)
                             # some servers leave a prefix or suffix, as in functions.expand_sections
                             name = next((name for name in run.tools if name in call.name), call.name)
