@@ -9,10 +9,11 @@ from textual import events
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
+from roamtui.tui.actions import Scope
 from roamtui.tui.chat.question_area import _SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
-from tests.tui.driving import RunningApp, make_app, running
+from tests.tui.driving import EXAMPLES, RunningApp, make_app, running
 
 
 async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
@@ -59,6 +60,24 @@ async def test_a_draft_that_was_continued_stays_when_its_question_is_not_asked_a
         await ui.press("down", "s", "escape")
         assert "Asks again" not in ui.text
         assert ui.box.text == "drafts"
+
+
+async def test_an_earlier_question_that_takes_the_place_of_a_draft_gives_it_back() -> None:
+    async with running(make_app(["Forty.", "Ninety."])) as ui:
+        ui.box.fill("draft")
+        ui.focus(Scope.CHAT)
+        await ui.press_until(lambda: ui.box.text == EXAMPLES[0], "down", "enter")
+        await ui.press_until(lambda: ui.box.text == "draft", "escape")
+        await ui.ask(FIRST)
+        await ui.ask(SECOND)
+        ui.box.fill("draft")
+        ui.chat.selected.view = ui.chat.shown[0]
+        await ui.press_until("Asks again · esc to cancel", "ctrl+r")
+        assert ui.box.text == FIRST
+        await ui.press_until(lambda: ui.box.text == "draft", "escape")
+        assert "Asks again" not in ui.text
+        await ui.press_until(lambda: ui.box.text == SECOND, "up")
+        await ui.press_until(lambda: ui.box.text == "draft", "escape")
 
 
 async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
@@ -131,9 +150,9 @@ async def test_what_is_refused_during_an_answer_leaves_the_questions_that_wait()
 
 async def test_esc_takes_back_the_last_question_and_keeps_what_was_typed_since() -> None:
     async with queueing("And one?", SECOND) as (ui, answer_all):
-        await ui.press_until(lambda: ui.box.text == SECOND, "x", "escape")
-        await ui.press("down")
-        assert ui.box.text == "x"
+        await ui.press_until("esc shows your draft", "x", "escape")
+        assert ui.box.text == SECOND
+        await ui.press_until(lambda: ui.box.text == "x", "escape")
         await answer_all()
         assert questions(ui) == [FIRST, "And one?"]
 

@@ -162,10 +162,17 @@ class QuestionBox(TextArea):
         else:
             self._recall(self._index + 1)
 
-    def return_draft(self) -> None:
-        """Show what was typed instead of an earlier question, unless that was changed."""
-        if self.text in ("", self._texts[self._index]):
+    @property
+    def hides_draft(self) -> bool:
+        """Whether the box shows an earlier question instead of text that was typed."""
+        return self._index < len(self._texts) - 1 and bool(self._texts[-1].strip())
+
+    def return_draft(self) -> bool:
+        """Show what was typed instead of an earlier question, unless that was changed. Return if so."""
+        is_unchanged = self.text in ("", self._texts[self._index])
+        if is_unchanged:
             self._recall(len(self._texts) - 1)
+        return is_unchanged
 
     def _recall(self, index: int) -> None:
         self._keep_typed()
@@ -218,6 +225,8 @@ class QuestionArea(Container):
         self._keys = keys
         self._ask = ask
         self._options = AskOptions()
+        self._asks_again = False
+        """Whether the box has a question that was asked already, to be asked again."""
         self._draft_file: DraftFile | None = None
         self._draft_timer: Timer | None = None
         self._is_unasked = not conversation.state.exchanges
@@ -289,7 +298,7 @@ class QuestionArea(Container):
             self._draft_file.close(is_kept=is_kept)
             self._draft_file = None
 
-    def _set_options(self, options: AskOptions) -> AskOptions:
+    def _set_options(self, options: AskOptions, *, asks_again: bool = False) -> AskOptions:
         """Set how the next question will be asked, and show this on the border. Return the previous options.
 
         Sections that the document has lost are left out.
@@ -299,9 +308,10 @@ class QuestionArea(Container):
         within = options.within if options.within in library else None
         open_first = tuple(section_id for section_id in options.open_first if section_id in library)
         self._options = replace(options, within=within, open_first=open_first)
+        self._asks_again = asks_again or options.replaces is not None or bool(open_first)
         label = ""
         end = "for all"
-        if options.replaces is not None or open_first:
+        if self._asks_again:
             label = "Asks again"
             end = "to cancel"
             if open_first:
@@ -320,11 +330,13 @@ class QuestionArea(Container):
             self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
 
     def cancel_options(self) -> bool:
-        """Ask the next question of the whole document, as a new one. Return whether that changes anything."""
+        """Ask the next question of the whole document, as a new one, and show what was typed before.
+
+        Return whether that changes anything.
+        """
+        is_replaced = self._asks_again or self.box.hides_draft
         options = self.take_options()
-        if options.replaces is not None or options.open_first:
-            self.box.return_draft()
-        return options != AskOptions()
+        return (is_replaced and self.box.return_draft()) or options != AskOptions()
 
     def discard(self) -> bool:
         """Clear the box, and ask the next question as a new one. Return whether there was any text."""
@@ -437,18 +449,17 @@ class QuestionArea(Container):
         if sent is self._begun:
             self._begun = None
             self._cancel()
-        typed = self.box.text.strip()
         self._return_to_box(sent)
         self._keep_draft_soon()
         self._show_waiting()
-        if typed:
-            way = "press down" if self.box.has_focus else "press down in the question box"
-            self.post_message(StatusMessage(f"To get back what you had typed, {way}"))
+        if self.box.hides_draft:
+            back_key = self._keys.first_keys["global.back"]
+            self.post_message(StatusMessage(f"{back_key} shows your draft"))
         return True
 
-    def _return_to_box(self, sent: _SentQuestion) -> None:
+    def _return_to_box(self, sent: _SentQuestion, *, asks_again: bool = False) -> None:
         self.box.return_question(sent.question)
-        self._set_options(sent.options)
+        self._set_options(sent.options, asks_again=asks_again)
 
     def propose_again(self, number: int, open_first: tuple[str, ...]) -> None:
         """Put a question into the box, to be asked again after opening sections.
@@ -459,7 +470,7 @@ class QuestionArea(Container):
         exchange = exchanges[number - 1]
         replaced = exchange if number == len(exchanges) else None
         options = AskOptions(replaces=replaced, within=exchange.within, open_first=open_first)
-        self._return_to_box(_SentQuestion(exchange.question, options))
+        self._return_to_box(_SentQuestion(exchange.question, options), asks_again=True)
 
     def stop(self) -> bool:
         """Stop the answer, or what comes before it. Return whether there was any. Waiting questions stay."""

@@ -420,7 +420,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_target(self, event: TargetActivated) -> None:
         match event.target:
             case ExampleTarget(question):
-                self.question_box.fill(question)
+                self.question_box.return_question(question)
                 self.panes.focus_scope(Scope.INPUT)
             case LinkTarget():
                 self.reader_pane.ensure_reader().follow_answer_link(event.target)
