@@ -375,14 +375,16 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     async def action_quit(self) -> None:
-        """Quit. If this would stop the filling of a table, ask first, unless the key is pressed again."""
+        """Quit. If this would stop answers or a table, ask first, unless the key is pressed again."""
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
 
-        is_filling = any(worker.group == "filling" and not worker.is_finished for worker in self.workers)
-        if is_filling and not isinstance(self.screen, ConfirmDialog):
-            run_key = self._keys.first_keys["table.run"]
-            kept = f"What is filled is kept. Later, {run_key} in the table asks the rest."
-            ConfirmDialog("Quit while a table is being filled?", kept, yes="Quit").ask(self, self.exit)
+        screens = self.documents.values()
+        running = [screen.conversation.state.library.title for screen in screens if screen.is_asking]
+        if any(worker.group == "filling" and not worker.is_finished for worker in self.workers):
+            running.append("Table")
+        if running and not isinstance(self.screen, ConfirmDialog):
+            detail = f"{', '.join(running)}. What is there so far is kept."
+            ConfirmDialog("Quit while questions are being answered?", detail, yes="Quit").ask(self, self.exit)
         else:
             self.exit()
 

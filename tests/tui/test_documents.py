@@ -1,5 +1,6 @@
 """Documents, folders and sites in the app: side by side, read when they are opened, and reached by links."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
@@ -27,7 +28,7 @@ from roamtui.tui.screens.pickers import PickerDialog
 from roamtui.tui.tree.visible_lines import FoldState
 from tests.case_files import read_case
 from tests.document.linked_notes import write_notes
-from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of, make_options
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import RunningApp, expand, make_context, running
@@ -59,6 +60,17 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         await ui.press_until("Forty.", "ctrl+t")
         assert "Of /d/bread.md (1 of 2 · ctrl+t)" in ui.rows[0]
         assert ui.main.focused is ui.box
+
+
+async def test_quitting_is_asked_while_another_document_answers(opener: Opener) -> None:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
+        ui.model.add_replies(ScriptedReply(text="Forty.", gate=asyncio.Event()))
+        await ui.send("How many loaves?", lambda: len(ui.model.requests) == 1)
+        await open_second(ui)
+        await ui.press_until("Quit while questions are being answered?", "ctrl+q")
+        await ui.press_until(lambda: ui.app.screen is ui.main, "n")
+        await ui.press_until("Of /d/bread.md. What is there so far is kept.", "ctrl+q")
+        await ui.press_until(lambda: ui.app._exit, "ctrl+q")
 
 
 async def test_a_key_goes_round_all_open_documents(opener: Opener) -> None:

@@ -166,6 +166,7 @@ async def queueing_before_a_restart(store: ConversationStore) -> AsyncIterator[R
             await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
         await ui.wait_until(lambda: len(ui.model.requests) == 1)
         yield ui
+        await ui.press_until("Quit while questions are being answered?", "ctrl+q")
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
 
 

@@ -101,9 +101,9 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
 
 async def test_quitting_while_a_table_is_filled_is_asked_and_a_second_press_quits(tables: Tables) -> None:
     async with filling(tables) as ui:
-        await ui.press_until("Quit while a table is being filled?", "ctrl+q")
+        await ui.press_until("Quit while questions are being answered?", "ctrl+q")
         await ui.press_until(TableScreen, "n")
-        await ui.press_until("What is filled is kept. Later, r in the table", "ctrl+q")
+        await ui.press_until("Table. What is there so far is kept.", "ctrl+q")
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
     assert len(read_table(tables.folder).cells) == 2
 
