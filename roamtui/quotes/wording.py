@@ -74,7 +74,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
         place = ""
     elif state is QuoteState.SAME:
         place = f"{place}, written otherwise"
-    elif state is QuoteState.SUPPORTED:
+    elif citation.quote is None:
         place = f"{place}, {state.label}"
     return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
 

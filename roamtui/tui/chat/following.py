@@ -61,6 +61,14 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         """The running exchange, or the last one."""
         return self.shown[-1] if self.shown else None
 
+    @property
+    def in_view(self) -> ExchangeView | None:
+        """The exchange at the top, if the person scrolled there, or else the last one."""
+        top = round(self.scroll_y)
+        shown = self.shown if self._top is not None else []
+        below = (view for view in shown if top < self.compute_top(view) + view.size.height)
+        return next(below, self.current)
+
     @override
     def scroll_to(self, *args: Any, **options: Any) -> None:
         """Scroll at once: keeping the place ends an animation, and Textual fails if that is its last step."""

@@ -26,10 +26,16 @@ class TargetSelection:
         view = self.view
         return view.targets[view.selected] if view is not None and view.selected is not None else None
 
-    def get_exchange(self, *, is_cited: bool = False) -> ExchangeView | None:
-        """Return the exchange with the selection, else the last one: of all, or of those with citations."""
-        views = [view for view in self._log.shown if view.cited or not is_cited]
-        return next((view for view in views if view is self.view), views[-1] if views else None)
+    def get_exchange(self) -> ExchangeView | None:
+        """Return the exchange with the selection, else the last one."""
+        return next((view for view in self._log.shown if view is self.view), self._log.current)
+
+    def _get_cited(self) -> ExchangeView | None:
+        """Return the exchange with the selection, else the one in view, or the last before with citations."""
+        shown = self._log.shown
+        last = next((view for view in shown if view is self.view), self._log.in_view)
+        views = shown[: shown.index(last) + 1] if last is not None else []
+        return next((view for view in reversed(views) if view.cited), None)
 
     def clear(self) -> None:
         """Select nothing."""
@@ -51,7 +57,7 @@ class TargetSelection:
 
     def select_citation(self, number: int) -> bool:
         """Select a citation of an answer by its number. Return whether there is one."""
-        view = self.get_exchange(is_cited=True)
+        view = self._get_cited()
         if view is None or not 0 < number <= len(view.cited):
             return False
         self.select(view, view.cited[number - 1])
@@ -59,7 +65,7 @@ class TargetSelection:
 
     def step_citation(self, step: int) -> bool:
         """Select the next citation (1) or the previous one (-1) of an answer. Return whether there is one."""
-        view = self.get_exchange(is_cited=True)
+        view = self._get_cited()
         if view is None:
             return False
         index = min(0, step)

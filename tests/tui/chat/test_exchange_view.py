@@ -98,7 +98,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
     assert [line.plain for line in view.draw(100)[-7:]] == [
         " Sources  5 quotes: 3 where cited, 1 elsewhere, 1 not in the text that the model read",
         "  1 ✓ a.md › Fees · line 3",
-        "  2 a.md › Late · line 8",
+        "  2 a.md › Late · line 8, no quote",
         "  3 ✓ a.md › Fees · line 3",
         "  4 ✓ a.md › Fees · line 5 “five”",
         "  5 ✗ a.md › Late · not in the text that the model read",
@@ -173,6 +173,17 @@ async def test_digits_select_quotes_in_every_pane_and_show_them_where_the_conver
             await ui.focus(scope).reach(title, key)
             assert ui.main.panes.scope is scope
             assert get_selected(ui) == int(key) - 1
+
+
+async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
+    async with running(make_app(), SIZE) as ui:
+        for _ in range(3):
+            await answer_about_ovens(ui)
+        first, _, last = ui.chat.shown
+        for key, view in (("g", first), ("G", last)):
+            await ui.focus(Scope.CHAT).press(key, "2")
+            assert ui.chat.selected.view is view
+            await ui.press("escape")
 
 
 async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:
