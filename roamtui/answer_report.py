@@ -158,7 +158,7 @@ def format_verification(citations: Sequence[Citation]) -> str:
     if verified == len(states):
         return f"{verified}/{format_count(verified, 'quote')} found in the text"
     elsewhere = states.count(QuoteState.ELSEWHERE)
-    changed = sum(citation.is_changed for citation in citations)
+    changed = sum(citation.is_lost for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed
     counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, UNREAD_LABEL: unread}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)

@@ -83,7 +83,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     nearest: Nearest | None = None
     """What the documents say instead of a quote that was not found, or None if nothing is similar."""
     is_changed: bool = False
-    """Whether the quote was in the document when the model answered, but no longer is."""
+    """Whether the quote was in the document when the model answered, but no longer is, or no longer in its
+    section."""
 
     @property
     def sentence(self) -> str:
@@ -96,9 +97,14 @@ class Citation(Struct, frozen=True, kw_only=True):
         return self.sentence if self.replaced_sentence is None else self.replaced_sentence
 
     @property
+    def is_lost(self) -> bool:
+        """Whether the quote was in the document when the model answered, but no longer is."""
+        return self.is_changed and self.state is QuoteState.NOT_FOUND
+
+    @property
     def label(self) -> str:
         """A few words that tell a person the result of looking up the quote."""
-        return CHANGED_LABEL if self.is_changed else self.state.label
+        return CHANGED_LABEL if self.is_lost else self.state.label
 
     @property
     def place(self) -> str:

@@ -192,7 +192,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
         return None, "The text contains nothing like this quote"
     unread = "" if nearest.is_read else ", which the model had not read"
     warning = f"The text does not have this quote, so the most similar passage{unread} is shown"
-    if citation.is_changed:
+    if citation.is_lost:
         warning = "The text has changed since the answer, so the most similar passage is shown"
     elif nearest.is_same:
         warning = "The model had not read these words"
@@ -212,7 +212,7 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         return citation.nearest
     read = state.list_read()
     cited_id = citation.section_id if citation.section_id in library else None
-    sentence = citation.original_sentence if citation.is_changed else ""
+    sentence = citation.original_sentence if citation.is_lost else ""
     place = _find_words(citation.quote, sentence, library, cited_id)
     if place is not None and not any(map(place.found.span.overlaps, read)):
         return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
@@ -284,8 +284,8 @@ def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
 def _update_citation(citation: Citation, library: Library) -> Citation:
     """Return a citation with the state and the place of its quote in the document as it is now.
 
-    Two kinds stay as they are: quotes that never were in the model's text, and quotes whose document is not
-    loaded yet.
+    If the cited section is gone, the one that has the quote now takes its place. Two kinds stay as they are:
+    quotes that never were in the model's text, and quotes whose document is not loaded yet.
     """
     quote = citation.quote
     was_found = citation.span is not None or citation.is_changed
@@ -300,12 +300,12 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     again = citation
     if section_id is not None:
         again = make_citation(section_id, library, quote=quote, found=found)
-        if section_id != citation.section_id:
-            is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
+    is_in_own = is_in_own or citation.section_id not in library
+    was_in_own = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
     state = QuoteState.ELSEWHERE
     if found is None:
         state = QuoteState.NOT_FOUND
-    elif is_in_own and citation.state is not QuoteState.ELSEWHERE:
+    elif is_in_own and was_in_own:
         state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
     again = replace(again, surroundings=again.surroundings if found else None)
     then = citation.original_sentence
@@ -318,7 +318,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         start=citation.start,
         end=citation.end,
         marks=citation.marks,
-        is_changed=span is None,
+        is_changed=span is None or (was_in_own and state is QuoteState.ELSEWHERE),
     )
 
 

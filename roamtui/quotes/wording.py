@@ -59,7 +59,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     if source is not None and not file:
         file = sanitise_line(source.title)
     place = format_page(citation.page, citation.page_label) or citation.place
-    if citation.is_changed:
+    if citation.is_lost:
         place = CHANGED_LABEL
     elif state is QuoteState.NOT_FOUND:
         place = UNREAD_LABEL
