@@ -44,7 +44,7 @@ class ReadingPosition(NamedTuple):
 
 
 class Reader(LinesView, inherit_bindings=False):
-    """A document, opened at one of its sections. The section at the top is the current one."""
+    """A document, opened at one of its sections. The section at the top, or of the match, is current."""
 
     BINDINGS = make_bindings(Scope.READER, Scope.SECTION, Scope.MOVE)
 
@@ -108,12 +108,17 @@ class Reader(LinesView, inherit_bindings=False):
         shown = self.highlights
         self.highlight(Highlights(shown.quote, words, match, is_nearest=shown.is_nearest))
         self.match_label = label
+        self.view_moved()
 
     @override
     def view_moved(self) -> None:
-        """Make the section at the top the current one, and post it."""
+        """Make the section of the current match the current one, or else that at the top, and post it."""
         self._set_hints(())
-        self.section_id = self._get_section_at(self.offset_in_view)
+        match = self.highlights.current_match
+        offset = self.offset_in_view
+        if match is not None and self.lines.chunks and self.lines.get_y(match) in self.view_range:
+            offset = match
+        self.section_id = self._get_section_at(offset)
         if self.section_id is not None and self.section_id != self._posted_id:
             self._posted_id = self.section_id
             self.post_message(ReadingPositionChanged(self.section_id))

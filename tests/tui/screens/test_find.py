@@ -114,6 +114,11 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         await ui.press_until(lambda: not list_marked(ui.reader, HighlightKind.MATCH), "escape")
         assert ui.main.focused is ui.reader
         assert "“rye”" not in ui.text
+        await find(ui, "ston", "/")
+        await ui.reach("Stones", "enter")
+        for title in ("Stones", "Upper stone", "Stones"):
+            await ui.reach(title, "n")
+            assert ui.cursor_title == title
         await find(ui, "two stones", "/")
         await ui.press_until(lambda: ui.app.screen is ui.main, "enter")
         await ui.press_until("No other match for “two stones”", "n")
