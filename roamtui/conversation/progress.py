@@ -46,7 +46,7 @@ class ReplyProgress:
         """Follow one event."""
         match event:
             case QuestionReceived(starts_model=starts_model):
-                self._begin("starting the model" if starts_model else "searching")
+                self._begin("getting ready to ask" if starts_model else "searching")
             case StepStarted(input_tokens=tokens):
                 self._begin(f"reading {format_token_count(tokens)}")
             case AnswerStreamed(text=text):

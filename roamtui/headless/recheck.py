@@ -38,7 +38,10 @@ _QUOTES_HINT = (
     "With --in SOURCE, each quotation of three or more words counts."
 )
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
-_NO_TEXT = "{} is no text. Name the conversation or the folder of the table, or export it as Markdown."
+_NO_TEXT = (
+    "{} cannot be checked. Name the id of the conversation, which `roamtui conversations` lists, the folder "
+    "of the table, or a Markdown file, as `roamtui conversations export ID -o FILE.md` writes it."
+)
 _NO_TEXT_SUFFIXES = (".html", ".htm", ".json", ".csv")
 _QUOTE_MAX = 300
 """Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""

@@ -15,6 +15,7 @@ from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
     explain_unresolved,
     find_unread_pages,
+    list_named,
     resolve_reference,
     suggest_ids,
 )
@@ -154,7 +155,8 @@ def _find_reference(library: Library, name: str) -> Reference:
     if reference is None:
         similar = suggest_ids(library, name)
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
-        hint = f" Did you mean {nearest}?" if nearest else " The outline lists the titles."
+        rest = " or another one" if len(list_named(library, name)) > len(similar) else ""
+        hint = f" Did you mean {nearest}{rest}?" if nearest else " The outline lists the titles."
         raise UsageError(f"{explain_unresolved(library, name)}{hint}")
     is_root = reference.section_id == library.root_id and reference.page is None
     if not is_root and reference.section_id not in library:

@@ -44,13 +44,13 @@ def resolve_name(library: Library, text: str) -> str | None:
 
     If none has it, the first words of a title that only one section has are enough.
     """
-    named = _list_named(library, text)
+    named = list_named(library, text)
     return named[0] if len(named) == 1 else None
 
 
 def explain_unresolved(library: Library, name: str) -> str:
     """Say in a sentence that several sections have a name, or that no section that was read has it."""
-    count = len(_list_named(library, name))
+    count = len(list_named(library, name))
     shown = shorten(sanitise_line(name), 80)
     if count <= 1:
         coverage = replace(measure_coverage(library), left_out=())  # which has no sections
@@ -63,7 +63,7 @@ def _split_name(text: str) -> list[str]:
     return [fold_name(part) for part in text.replace(PATH_STEP, PLAIN_PATH_STEP).split(PLAIN_PATH_STEP)]
 
 
-def _list_named(library: Library, text: str) -> list[str]:
+def list_named(library: Library, text: str) -> list[str]:
     """List the sections with a name or path, or else with a title that begins with these words."""
     *above, last = _split_name(text)
     names = [last]
@@ -87,7 +87,7 @@ def _list_titles(library: Library, start: str) -> list[str]:
 
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     """Return up to 3 ids of the sections with this name, or else of those with a similar title."""
-    if named := _list_named(library, requested):
+    if named := list_named(library, requested):
         return tuple(named[:_SUGGESTED_MAX])
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids: list[str] = []

@@ -97,7 +97,7 @@ class TableRun(Struct, kw_only=True):
             problems.append(f"{count} could not be read. Earlier answers stay. {reasons}")
         if self.unanswered:
             questions = format_count(len(self.unanswered), "question")
-            problems.append(f"{questions} failed: {self.unanswered[-1]}")
+            problems.append(f"{questions} failed. {self.unanswered[-1]}")
         return tuple(problems)
 
 
@@ -213,7 +213,7 @@ class _Filler(Struct, kw_only=True):
             except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
                 answered = replace(cell, note=_format_failure(error))
             if answered is not None:
-                self._finish_cell(answered)
+                self._finish_cell(answered, row)
 
     async def _ask(
         self, conversation: Conversation, searcher: Searcher | None, column: Column, cell: Cell
@@ -237,13 +237,13 @@ class _Filler(Struct, kw_only=True):
         coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
         return complete_cell(cell, exchange, column, coverage)
 
-    def _finish_cell(self, cell: Cell) -> None:
+    def _finish_cell(self, cell: Cell, row: ResultRow) -> None:
         run = self.run
         self._record(cell)
         has_failed = cell.state is CellState.FAILED
         run.failures = run.failures + 1 if has_failed else 0
         if has_failed:
-            run.unanswered.append(cell.note)
+            run.unanswered.append(f"{row.title}: {cell.note}")
         if run.failures >= _FAILURES_MAX:
             run.stop_reason = f"The last {_FAILURES_MAX} questions failed: {cell.note}"
 

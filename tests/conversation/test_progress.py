@@ -28,7 +28,7 @@ def test_each_moment_of_a_question_has_its_words_and_long_ones_their_seconds() -
         now += seconds
         said.append(progress.describe())
         assert progress.is_running
-    assert said[:2] == ["starting the model · 6 s", "reading 1.3k tokens · 35 s"]
+    assert said[:2] == ["getting ready to ask · 6 s", "reading 1.3k tokens · 35 s"]
     assert said[2].startswith("thinking · ")
     assert said[3].startswith("writing · ")
     assert said[4] == "reading 1 token"

@@ -78,7 +78,7 @@ def test_an_answer_streams_into_a_terminal_with_its_signs(
             early = terminal.written
             gate.set()
             assert terminal.wait_for_end() == 0
-    assert b"openai/test: starting the model" in early
+    assert b"openai/test: getting ready to ask" in early
     assert b"That is all" not in early
     *_, answer = terminal.written.decode().replace("\r\n", "\n").rpartition("\r")
     lines = draw(answer, columns=160)

@@ -104,7 +104,7 @@ async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: P
     failing: list[Reply] = [ScriptedReply(error=ModelError("The provider is gone; ask again.")), *[answer] * 5]
     run, table = await fill(define(folder, leases, PERIOD), ScriptedModel(failing))
     assert list_states(table) == [["failed"], ["found"]]
-    assert run.problems == ("1 question failed: The provider is gone; ask again.",)
+    assert run.problems == (f"1 question failed. {table.rows[0].title}: The provider is gone; ask again.",)
     cell = table.list_cells(table.rows[0])[0]
     assert cell is not None
     assert cell.note == "The provider is gone; ask again."

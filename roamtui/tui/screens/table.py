@@ -31,7 +31,7 @@ from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.messages import DocumentRequested, SectionTarget
-from roamtui.tui.screen_words import format_error
+from roamtui.tui.screen_words import adapt_flags, format_error
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
 
 _TYPES = "a type may follow: [yes/no], [number], [date], [red | green] · "
@@ -192,7 +192,8 @@ class TableScreen(Screen[None]):
             has_verdict = not cell.is_passage
             quote = proof.quote if proof is not None and has_verdict else None
             room = max(1, (height - 2) // (2 if quote else 1)) * width * 9 // 10  # lines end between words
-            value = sanitise_line(cell.text) if cell.value else sanitise_line(cell.note or cell.state.label)
+            note = adapt_flags(cell.note, self._keys)
+            value = sanitise_line(cell.text) if cell.value else sanitise_line(note or cell.state.label)
             lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
             if proof is not None and quote and proof.surroundings is not None:
                 lines.append(draw_parts(proof.surroundings.cut(room)))
@@ -276,7 +277,7 @@ class TableScreen(Screen[None]):
         async with self._filling:
             self._show_message("")
             run = await fill_table(self._table, self._plan, self._on_progress, self._confirm, columns or None)
-        self._show_message(run.problems[0] if run.problems else "")
+        self._show_message(adapt_flags(run.problems[0], self._keys) if run.problems else "")
         if run.asked and not self.is_current:
             self.notify(f"Table: {format_progress(run)}", markup=False)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.actions import Scope
@@ -87,6 +88,15 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         await ui.wait_until(lambda: "6 of 6 cells" in ui.text and "asking:" not in ui.text)
         assert "one cat" in ui.text
         assert "2 not found" in ui.text, "a long head takes a second line"
+
+
+async def test_a_failed_question_names_its_document_and_the_key_that_chooses_a_model(tables: Tables) -> None:
+    failure = ScriptedReply(error=ModelError("Choose another model with --model."))
+    tables.model = ScriptedModel([failure, *[answer] * 20])
+    async with showing(tables) as ui:
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("1 question failed. anna.md: Choose another model with f2.", "y")
+        assert "--model" not in ui.text
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
