@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct, field
@@ -20,6 +20,7 @@ from roamtui.errors import StoreError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, replace_file
 from roamtui.plain import shorten
+from roamtui.sources.source_names import name_paths, split_sources
 
 _OPENING_LENGTH = 300
 _SUFFIX = ".json"
@@ -61,33 +62,48 @@ def make_note(library: Library, citation: Citation, comment: str) -> Note:
 
 
 class NoteStore:
-    """The notes of one document in a file. Thread-safe. Any method may raise `StoreError`."""
+    """The notes on the files of a source. Thread-safe. Any method may raise `StoreError`.
+
+    A file may have been opened alone, with others, or with its folder. A note stays where it was made.
+    """
 
     def __init__(self, folder: Path, source: str) -> None:
-        self._path = folder / f"{make_index_stem(source)}{_SUFFIX}"
+        self._folder = folder
+        self._source = source
 
     def read(self) -> tuple[Note, ...]:
         """Return all notes in the order of creation."""
-        with map_store_errors("read the notes", self._path.parent):
-            return tuple(_read(self._path).values())
+        with map_store_errors("read the notes", self._folder):
+            paths = split_sources(self._source)
+            notes = {**_read(self._get_path(self._source))}
+            for note in _read_all(self._folder):
+                if any(_locate_file(note).is_relative_to(path) for path in paths):
+                    notes.setdefault(note.id, note)
+            return tuple(sorted(notes.values(), key=lambda note: note.at))
 
     def save(self, note: Note) -> None:
         """Write a new or changed note."""
-        with map_store_errors("save the note", self._path.parent):
-            self._write({note.id: note})
+        with map_store_errors("save the note", self._folder):
+            self._write(note.source_key, {note.id: note})
 
     def delete(self, ids: Collection[str]) -> None:
         """Delete notes."""
-        with map_store_errors("delete the note", self._path.parent):
-            self._write({}, ids)
+        sources = {note.source_key for note in self.read() if note.id in ids}
+        with map_store_errors("delete the note", self._folder):
+            for source in sources:
+                self._write(source, {}, ids)
 
-    def _write(self, changed: Mapping[str, Note], deleted_ids: Collection[str] = ()) -> None:
-        release = acquire_lock(self._path, _BUSY_SECONDS)
+    def _get_path(self, source: str) -> Path:
+        return self._folder / f"{make_index_stem(source)}{_SUFFIX}"
+
+    def _write(self, source: str, changed: Mapping[str, Note], deleted_ids: Collection[str] = ()) -> None:
+        path = self._get_path(source)
+        release = acquire_lock(path, _BUSY_SECONDS)
         try:
-            notes = {**_read(self._path), **changed}
+            notes = {**_read(path), **changed}
             kept = [msgspec.to_builtins(note) for key, note in notes.items() if key not in deleted_ids]
             # `msgspec.json` refuses lone surrogates, which a document may hold.
-            replace_file(self._path, json.dumps(kept).encode("ascii"))
+            replace_file(path, json.dumps(kept).encode("ascii"))
         finally:
             release()
 
@@ -100,6 +116,16 @@ def count_notes(folder: Path) -> dict[str, int]:
         StoreError: A file does not hold notes.
     """
     return Counter(note.source_key for note in _read_all(folder))
+
+
+def _locate_file(note: Note) -> PurePath:
+    """Return the path of the file that a note is on."""
+    paths = split_sources(note.source_key)
+    doc = note.citation.doc
+    if len(paths) == 1:
+        return PurePath(note.source_key, doc)
+    name, _, below = doc.partition("/")
+    return PurePath(name_paths([*map(Path, paths)]).get(name, note.source_key), below)
 
 
 def _read_all(folder: Path) -> Iterator[Note]:

@@ -6,9 +6,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import Note
-from roamtui.document.library import Library
-from roamtui.outline.labels import PATH_STEP
+from roamtui.document.library import Library, fold_name
+from roamtui.outline.labels import PATH_STEP, make_path
 from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, recheck
@@ -78,7 +79,7 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
 
 def _locate_note(note: Note, library: Library) -> LocatedNote:
     """Locate the quote of a note, or the opening words of its section."""
-    section_id = note.citation.section_id
+    section_id = _find_section_id(note, library)
     quote = note.citation.quote
     is_unread = any(link in library and not library.node(link).is_loaded for link in note.links)
     # it may be in text that is not loaded
@@ -87,7 +88,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     words = quote or note.opening
     if not words:
         status = ClaimStatus.SAME if section_id in library else ClaimStatus.GONE
-        citation = note.citation if section_id in library else None
+        citation = make_citation(section_id, library) if section_id in library else None
         return LocatedNote(note=note, status=status, new_citation=citation)
     finding = recheck(Claim(quote=words, place="", section_id=section_id), library)
     new_citation = None
@@ -103,6 +104,16 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
             surroundings = find_surroundings(library, [finding.span])
             new_citation = replace(new_citation, surroundings=surroundings)
     return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
+
+
+def _find_section_id(note: Note, library: Library) -> str:
+    """Return the id of a noted section. It is another one if its file was opened alone, or with others."""
+    section_id = note.citation.section_id
+    path = note.citation.path
+    if section_id in library or note.source_key == get_source_key(library) or not path:
+        return section_id
+    named = library.ids_by_name.get(fold_name(path[-1]), ())
+    return next((named_id for named_id in named if make_path(library.node(named_id)) == path), section_id)
 
 
 def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:

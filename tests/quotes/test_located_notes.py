@@ -1,8 +1,12 @@
 """Notes in the current version of their document."""
 
+from pathlib import Path
+
 import pytest
 
-from roamtui.conversation.notes import Note, make_note
+from roamtui.bootstrap import open_library
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.document.library import Library
 from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import cite_span, locate_notes
@@ -49,6 +53,26 @@ def test_notes_are_in_document_order_and_lost_ones_last() -> None:
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
     placed = locate_notes(notes, library)
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
+
+
+def test_a_file_has_its_notes_alone_and_with_others(tmp_path: Path) -> None:
+    garden, other = tmp_path / "docs" / "garden.md", tmp_path / "docs" / "other.md"
+    garden.parent.mkdir()
+    garden.write_text(TEXT, "utf-8")
+    other.write_text("# Other\n\n## Dues\n\nSix.\n", "utf-8")
+    sources = ([garden], [garden, other], [garden.parent], [other])
+    libraries = [open_library([*map(str, paths)]) for paths in sources]
+    stores = [NoteStore(tmp_path / "notes", get_source_key(library)) for library in libraries]
+    for library, store in zip(libraries, stores, strict=True):
+        store.save(make_note(library, cite_span([*library.walk()][-1], None, library), ""))
+    counts = []
+    for library, store in zip(libraries, stores, strict=True):
+        notes = locate_notes(store.read(), library)
+        counts.append(len(notes))
+        assert {note.change_note for note in notes} == {""}
+    assert counts == [1, 4, 4, 3]
+    stores[3].delete([note.id for note in stores[3].read()])
+    assert [len(store.read()) for store in stores] == [1, 1, 1, 0]
 
 
 def test_a_note_on_a_section_without_text_is_there_as_long_as_the_section() -> None:
