@@ -276,9 +276,6 @@ class _Outline(Struct):
             length_max = min(fair_length, _PREVIEW_LENGTH_MAX, _CHARACTERS_PER_TOKEN * self.tokens_left)
             preview = self._make_preview(line, length_max)
             cost = estimate_tokens(preview) + 1
-            if cost > self.tokens_left:  # a title with many figures has more tokens than others of its length
-                preview = self._make_preview(line, length_max * self.tokens_left // cost)
-                cost = estimate_tokens(preview) + 1
             if preview and cost <= self.tokens_left:
                 self.tokens_left -= cost
                 line.text = f"{line.text}: {preview}"

@@ -52,10 +52,8 @@ def choose_excerpts(
     named = [section_id for section_id, hit in hits.items() if hit.is_named]
     for section_id in named:
         cutter.add_named(section_id)
-    if named:
-        cutter.limit_to(POLICY.with_named_tokens_max)
     others = [section_id for section_id in hits if section_id not in named]
-    cutter.cut_sections(others)
+    cutter.cut_sections(others, POLICY.with_named_tokens_max if named else tokens_max)
     cutter.widen(others)
     return cutter.list_chosen()
 
@@ -89,8 +87,9 @@ class _Cutter:
         if self._choose(section_id, spans):
             self._left -= self._count(spans)
 
-    def cut_sections(self, section_ids: Sequence[str]) -> None:
-        """Add hits, best first. Each gets a share of the remaining tokens by its score."""
+    def cut_sections(self, section_ids: Sequence[str], tokens_max: int) -> None:
+        """Add hits, best first. Each gets a share of at most `tokens_max` by its score."""
+        self._left = min(self._left, tokens_max)
         weight = sum(self._hits[section_id].score for section_id in section_ids)
         for index, section_id in enumerate(section_ids):
             count = len(section_ids) - index
@@ -98,16 +97,12 @@ class _Cutter:
             share = int((self._left - count * POLICY.head_tokens) * score / weight)
             weight -= score
             room = self._left - POLICY.head_tokens
-            tokens_max = min(max(share, POLICY.line_tokens), room)
-            if tokens_max < self._tokens_min:
+            own_max = min(max(share, POLICY.line_tokens), room)
+            if own_max < self._tokens_min:
                 return
-            spans = self._excerpt(section_id, tokens_max, tokens_max)
+            spans = self._excerpt(section_id, own_max, own_max)
             if self._choose(section_id, spans):
                 self._left -= self._count(spans) + POLICY.head_tokens
-
-    def limit_to(self, tokens_max: int) -> None:
-        """Lower the tokens that are left for more."""
-        self._left = min(self._left, tokens_max)
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give the remaining tokens to hits that already have an excerpt, best first."""
