@@ -60,14 +60,17 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
-_PASSAGE_LINES = re.compile(
+_PASSAGES = re.compile(
     rf"^\d+\. \[(?P<id>{ID})\] [^\n]*\({PASSAGE_LABEL}\)\n[ \t\n]*\n"
-    r"(?P<passage>(?:   > ?[^\n]*(?:\n|\Z))+)",
+    r"(?P<words>(?:   > ?[^\n]*(?:\n|\Z))+)",
     re.MULTILINE,
 )
 """A line of an export, and the passage as a block quote below it."""
-_NOTE_LINES = re.compile(rf"(?:^>[^\n]*\n)+(?:\n{SENTENCE_LABEL} (?P<sentence>[^\n]+))?", re.MULTILINE)
-_NOTE_PLACE = re.compile(rf"\n> — [^\n]* \[(?P<id>{ID})\]\n")
+_NOTES = re.compile(
+    rf"(?P<words>(?:^>[^\n]*\n)+)> — [^\n]* \[(?P<id>{ID})\]\n(?:\n{SENTENCE_LABEL} (?P<sentence>[^\n]+))?",
+    re.MULTILINE,
+)
+"""A quoted note of an export, with its place, and the sentence below it."""
 _BLOCK_QUOTE_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
@@ -158,14 +161,13 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
     """
     text = blank_document_lines(markdown)
     exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
-    passages = [_parse_passage(match, markdown, name) for match in _PASSAGE_LINES.finditer(text)]
-    notes = [*_read_notes(markdown, name)]
-    if exported or passages or notes:
+    blocks = [*_read_block_quotes(_PASSAGES, text, name), *_read_block_quotes(_NOTES, markdown, name)]
+    if exported or blocks:
         # a file without sentences was exported by a version that kept none
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
         claims += _read_edited(text, name, claims) if exported else ()
-        return tuple(sorted((*claims, *passages, *notes), key=lambda claim: claim.line))
+        return tuple(sorted((*claims, *blocks), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
     without_links = _LINK.sub(lambda link: " " * len(link[0]), text)
@@ -249,28 +251,16 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
     )
 
 
-def _parse_passage(match: re.Match[str], markdown: str, name: str) -> Claim:
-    """Return a passage below a line of an export. Nothing has judged it."""
-    return Claim(
-        quote=_BLOCK_QUOTE_SIGN.sub("", match["passage"]).strip("\n"),
-        place=name,
-        line=_get_line_number(markdown, match.start()),
-        section_id=match["id"],
-        sentence="",
-    )
-
-
-def _read_notes(markdown: str, name: str) -> Iterator[Claim]:
-    """Yield the quoted notes of an export, each with the sentence below it."""
-    for note in _NOTE_LINES.finditer(markdown):
-        if (place := _NOTE_PLACE.search(note[0])) is not None:
-            yield Claim(
-                quote=_BLOCK_QUOTE_SIGN.sub("", note[0][: place.start()]).strip("\n"),
-                place=name,
-                line=_get_line_number(markdown, note.start()),
-                section_id=place["id"],
-                sentence=note["sentence"],
-            )
+def _read_block_quotes(pattern: re.Pattern[str], markdown: str, name: str) -> Iterator[Claim]:
+    """Yield passages or notes of an export. Nothing has judged a passage, so it has no sentence."""
+    for match in pattern.finditer(markdown):
+        yield Claim(
+            quote=_BLOCK_QUOTE_SIGN.sub("", match["words"]).strip("\n"),
+            place=name,
+            line=_get_line_number(markdown, match.start()),
+            section_id=match["id"],
+            sentence=match.groupdict().get("sentence", ""),
+        )
 
 
 def _get_line_number(text: str, offset: int) -> int:
