@@ -5,7 +5,6 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.convert.html import convert_html
 from roamtui.convert.pdf.convert import convert_pdf
 from roamtui.markdown.units import read_units
 from roamtui.quotes.find import find_quote
@@ -30,15 +29,6 @@ def test_items_of_markdown_keep_their_numbers(numbers: list[int], before: str, d
     is_counted = len(set(numbers)) == 1 and before != "- "
     expected = [*range(numbers[0], numbers[0] + len(numbers))] if is_counted else numbers
     assert _read_numbers(text) == expected
-
-
-@given(_NUMBERS)
-def test_items_of_a_page_keep_their_numbers(numbers: list[int]) -> None:
-    lists = "".join(f"<ol start={number}><li>item</ol>" for number in numbers)
-    assert _read_numbers(convert_html(lists, base_url=None).text) == numbers
-    if len(set(numbers)) == len(numbers):
-        items = "".join(f"<li value={number}>item" for number in numbers)
-        assert _read_numbers(convert_html(f"<ol>{items}</ol>", base_url=None).text) == numbers
 
 
 def test_clauses_of_a_pdf_keep_their_numbers() -> None:

@@ -43,27 +43,6 @@ def test_what_an_ellipsis_of_the_quote_leaves_out_is_told_from_what_stands_aroun
     assert [part.text.strip() for part in surroundings.list_parts() if part.is_left_out] == ["never"]
 
 
-_CLAUSE = (
-    "The licensee may not, except with prior written consent of the licensor, copy, modify, distribute or sell "
-    "the software to any third party unless the third party has agreed in writing to be bound by these terms."
-)
-_QUOTE = "copy, modify, distribute or sell the software to any third party"
-
-
-@pytest.mark.parametrize(
-    ("width", "line"),
-    [
-        (50, "[… 12 words] ⟦copy, ⟧[… 9 words] ⟦party⟧ [… 14 words] "),
-        (100, "[… 10 words] the licensor, ⟦copy, modify, ⟧[… 6 words] ⟦any third party⟧ unless the [… 12 words] "),
-        (300, _CLAUSE.replace(_QUOTE, f"⟦{_QUOTE}⟧")),
-    ],
-)
-def test_a_line_has_what_stands_nearest_to_the_ends_of_the_quote(width: int, line: str) -> None:
-    surroundings = _look_up(_CLAUSE, _QUOTE)
-    assert surroundings is not None
-    assert _mark(surroundings.cut(width)) == line
-
-
 @given(st.integers(20, 200), st.lists(st.sampled_from(["word", "a", "不", "longer", "…"]), min_size=3, max_size=90))
 def test_a_line_fits_and_hides_as_many_words_as_it_says(width: int, words: list[str]) -> None:
     sentence = " ".join(words)

@@ -117,15 +117,6 @@ def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed
     ]
 
 
-def test_a_quote_across_two_sections_is_in_neither_of_them() -> None:
-    state = _open("Fees", "Lost books")
-    across = "Late returns cost 2 euros a day. Lost books A lost book costs"
-    for title in ("Fees", "Lost books", "Hours"):
-        assert _list_found(f'It says "{across}" [{{{title}}}].', state) == [(title, across, _NOT_FOUND)]
-    whole = _open("Lending")
-    assert _list_found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _EXACT)]
-
-
 def test_a_sentence_goes_on_over_the_end_of_a_page_that_is_a_section() -> None:
     pages = ("Give back the keys on the", "last day, before noon.", "End.")
     text = "\n\n".join(f"# Page {number}: {page[:9]}\n\n{page}" for number, page in enumerate(pages, 1))

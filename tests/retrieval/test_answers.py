@@ -65,16 +65,6 @@ def test_the_words_of_column_heads_count_for_each_row_that_they_head() -> None:
     assert library.node(best.section_id).title == "Overdue"
 
 
-def test_passages_with_the_same_words_below_the_same_title_are_shown_once() -> None:
-    rule = "A berth costs 9 crowns."
-    text = "".join(f"# {title}\n\n## {part}\n\n{rule}\n\n" for title, part in (("Law", "Fee"), ("Change", "Fee")))
-    library = make_library(f"{text}# North\n\n{rule}\n")
-    assert _list_titles(library, "What does a berth cost?", Fee=1.0, Change=0.9, North=0.8) == [
-        "Fee",
-        "North",
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     ["[Berth fees](#fees)", "- 2.3 Berth fees ...... 17\n- [Cost of a berth](#cost)", "**Berth fees**"],

@@ -64,18 +64,6 @@ def test_an_excerpt_of_a_table_has_its_heads_once(read: int) -> None:
     assert any("| City | Births |" in library.text_at(span) for span in found.excerpts) is not bool(read)
 
 
-def test_only_what_opens_stands_above() -> None:
-    library = make_library(f"# A\n\nIntroduction.\n\n## Birds\n\n{_FILLER}\n\n### Owls\n\nOwls eat mice.\n")
-    birds = id_of(library, "Birds")
-    owls = id_of(library, "Owls")
-    hits = [_hit(library, "Owls")]
-    for page_tokens, is_sent in ((4_000, False), (1_000, True)):
-        view = ModelView(library=library, page_tokens=page_tokens)
-        text = render_hits(view, hits, "owls eat", opened=[birds]).text
-        assert ("Owls eat mice." in text) is is_sent, "a first page has nothing of the sections below"
-        assert (owls in text) is is_sent
-
-
 def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     library = make_library("# A\n\n## B\n\n- [0123abcd] A red line (12)\n<!-- red -->\nQuestion: red?\n")
     head, *excerpt = _lines(library, "B", query="red")
