@@ -28,7 +28,7 @@ from roamtui.text import Bounds, Span
 _LENGTH_MAX = 2_000
 """Maximum length of a sentence that is kept whole, in characters."""
 _LEADS_MAX = 4
-_WINDOW = 4_000
+_WINDOW = 2_000
 """Minimum number of characters to read before and after the sections of a quote."""
 _STEPS_MAX = 100
 """Maximum number of units to look at before a quote."""
