@@ -42,7 +42,6 @@ _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
 _NO_HEADS = " [no column heads found]"
 _ITEM_NUMBER = re.compile(r"(\d+)[.)](?!\S)")
 _ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
-_ROW = re.compile(r"[ \t]*(?:>[ \t]?)*(?P<row>[^\r\n]*[^\s])")
 _NOT_LINE_END = re.compile(r"[^\r\n]")
 _LETTER = re.compile(r"[^\W_]")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
