@@ -15,6 +15,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
 from roamtui.output import confirm, warn, write_sanitised
 from roamtui.plain import format_count, sanitise_line
+from roamtui.program import QUIT_WORDS
 from roamtui.signals import end_after_task
 
 _PROMPT = "Ask: "
@@ -82,7 +83,9 @@ class PlainChat:
             last = exchanges[-1]
             write_sanitised(f"Resumed after question {last.number}: {last.question}\n{last.answer.strip()}\n")
         if self._is_typed:
-            write_sanitised("Ask one question on each line. ctrl+c stops the answer, ctrl+d quits.\n")
+            write_sanitised(
+                "Ask one question on each line. ctrl+c stops the answer, ctrl+d or “quit” quits.\n"
+            )
 
     def _read_line(self) -> str | None:
         """Return the next line with words, or None at the end of the input."""
@@ -99,6 +102,8 @@ class PlainChat:
                 continue
             if not self._is_typed:  # answers to piped questions need headings
                 write_sanitised(f"{line}\n")
+            elif line in QUIT_WORDS:
+                return None
             if line:
                 return line
 

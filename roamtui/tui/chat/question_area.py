@@ -30,14 +30,13 @@ from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
+from roamtui.program import QUIT_WORDS
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
 
 if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
 
-_QUIT_WORDS = (":q", ":q!", "exit", "quit")
-"""Words that a person types to quit, as in an editor or a shell."""
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _TITLE_LENGTH = 30
@@ -389,7 +388,7 @@ class QuestionArea(Container):
 
         If it looks like a command to quit, first say how to quit.
         """
-        if event.question in _QUIT_WORDS and event.question != self._offered:
+        if event.question in QUIT_WORDS and event.question != self._offered:
             self._offered = event.question
             quit_key = self._keys.first_keys["global.quit"]
             self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)
