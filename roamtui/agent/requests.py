@@ -26,7 +26,7 @@ from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
-from roamtui.models.base import TOOL_TOKENS, Model, ModelRequest
+from roamtui.models.base import Model, ModelRequest
 from roamtui.outline.coverage import measure_coverage
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.search.searcher import Searcher
@@ -109,7 +109,7 @@ class RequestBuilder(Struct, kw_only=True):
         model = self.model
         return share_window(
             model.facts.window_tokens,
-            tools_tokens=TOOL_TOKENS * len(self.run.tools),
+            tools_tokens=model.estimate_tool_tokens(len(self.run.tools)),
             has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,
         )

@@ -12,6 +12,8 @@ from roamtui.text import format_tokens
 
 TOOL_TOKENS = 80
 """Estimated tokens of a tool."""
+TOOLLESS_TOKENS = 100
+"""Estimated tokens of the text that replaces tools for a model without them."""
 _TOKEN_RATIO_MAX = 4.0
 _TOOLS_WINDOW_MIN = 4_000
 """In a smaller window, tools and all that explains them would take a third of a request."""
@@ -159,6 +161,10 @@ class Model:
         if is_unknown and window is not None and window <= _SMALL_WINDOW_MAX:
             return f"{format_window(window)}, and its size is not known"
         return ""
+
+    def estimate_tool_tokens(self, count: int) -> int:
+        """Estimate the tokens of some tools, or of the text that replaces them for a model without tools."""
+        return TOOLLESS_TOKENS if self.refuses_tools else TOOL_TOKENS * count
 
     def learn_size(self, estimated_tokens: int, counted_tokens: int) -> None:
         """Learn how the model counts, from a request for which it has named the tokens."""

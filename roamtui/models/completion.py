@@ -27,8 +27,10 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.failures import UnfinishedReplyError
+from roamtui.models.http_clients import ReceivedReply
 from roamtui.models.usage import add_cost
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
+from roamtui.models.written_calls import split_arguments
 from roamtui.text import estimate_tokens
 
 _ANTHROPIC_OUTPUT_TOKENS = 8_192
@@ -44,6 +46,7 @@ async def stream_completion(
     litellm: Any,  # noqa: ANN401 - a module
     job: Job,
     resolved: ResolvedModel,
+    received: ReceivedReply,
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
 
@@ -77,6 +80,7 @@ async def stream_completion(
             for event in reply.feed(chunk):
                 yield event
             if reply.has_news:
+                received.end_piece()
                 deadline = get_time() + job.options.gap_seconds
             elif _has_finish_reason(stream):
                 deadline = min(deadline, get_time() + job.options.connect_seconds)
@@ -282,11 +286,14 @@ class CallAssembler:
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""
-        named = (call for call in self._calls if call.name or call.arguments)
-        return tuple(
-            ToolCall(id=call.id, name=call.name or "unnamed", arguments=call.arguments or "{}")
-            for call in named
-        )
+        calls: list[ToolCall] = []
+        for call in self._calls:
+            for number, arguments in enumerate(split_arguments(call.arguments)):
+                if call.name or arguments:
+                    call_id = call.id if number == 0 else ""
+                    name = call.name or "unnamed"
+                    calls.append(ToolCall(id=call_id, name=name, arguments=arguments or "{}"))
+        return tuple(calls)
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> EmbeddingBatch:  # noqa: ANN401

@@ -7,10 +7,14 @@ messages count only where no class or status says that a request is too long.
 import math
 import re
 import ssl
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 
-from roamtui.models.http_clients import RedirectRefusedError
+from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
+from roamtui.models.local_servers import find_server
+from roamtui.models.providers import get_recommended_key_variable
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
@@ -84,6 +88,9 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
                 reason = f"{where} redirects requests to {target}, and roamtui does not follow redirects"
                 advice = "If you trust that server, set --api-base to its URL."
                 return ModelFailure(reason=reason, advice=advice)
+            case ReplyTooLargeError():
+                reason = f"{resolved.title} sent a reply that is too large"
+                return ModelFailure(reason=reason, advice=_ASK_AGAIN, may_cost=True)
             case ssl.SSLCertVerificationError(verify_message=str(problem)):
                 reason = f"{where} has no valid certificate ({_clean(problem, environ).rstrip('.')})"
                 return ModelFailure(reason=reason, advice=_CHECK_CERTIFICATE)
@@ -153,6 +160,9 @@ def _explain_status(
         advice = f"{when} and ask again, or choose another model with --model."
     else:
         is_transient = "tool_use_failed" in text  # Groq could not read what the model wrote
+        if status is not None and resolved.key_variable is None and find_server(resolved.provider) is None:
+            variable = get_recommended_key_variable(resolved.model)
+            advice = f"If {who} needs a key, set {variable}, or choose another model with --model."
         failed = f"The request to {who} failed"
         reason = f"{failed if status is None else f'{who} refused the request ({status})'}{said}"
     return ModelFailure(reason=reason, advice=advice, is_transient=is_transient, wait_seconds=wait)
@@ -212,11 +222,13 @@ def _find_json_message(text: str) -> str:
 
 
 def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
-    """Return how many seconds a Retry-After header asks to wait, or None."""
+    """Return how many seconds a Retry-After header asks to wait, by a number or a date, or None."""
     responses = (getattr(error, "response", None) for error in chain)
     headers = (getattr(response, "headers", None) or {} for response in responses)
     named = next(filter(None, (header.get("retry-after") for header in headers)), "")
     seconds = math.nan
+    with suppress(ValueError):
+        seconds = parsedate_to_datetime(named).timestamp() - time.time()
     with suppress(ValueError):
         seconds = float(named)
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -14,6 +14,7 @@ from roamtui.models.local_servers import ASSUMED_WINDOW_TOKENS, is_loopback
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
+from roamtui.models.written_calls import remove_tools
 
 _TOOL_REFUSAL = re.compile(
     r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
@@ -22,7 +23,6 @@ _TOOL_REFUSAL = re.compile(
     re.IGNORECASE,
 )
 """Messages of servers whose model has no tool calls."""
-_NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
 
 
 class LitellmModel(Model):
@@ -118,15 +118,15 @@ class LitellmModel(Model):
             else:
                 return
             yield RetryPending(self._no_tools_note, 0.0)
-        async with aclosing(self._send_request(_remove_tools(request))) as events:
+        async with aclosing(self._send_request(remove_tools(request))) as events:
             async for event in events:
                 yield event
 
     @property
     def _no_tools_note(self) -> str:
         return (
-            f"{self.name} cannot call tools, so it answers from what search finds for each question, and "
-            "from open sections."
+            f"{self.name} cannot call tools. Instead, roamtui opens the sections that the model names in its "
+            "replies."
         )
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -141,12 +141,3 @@ class LitellmModel(Model):
         """Make the process exit, unless it is shared. A later request starts it again."""
         if self._owns_worker:
             await self._worker.close()
-
-
-def _remove_tools(request: ModelRequest) -> ModelRequest:
-    """Remove the tools from a request, and say so in its first message."""
-    if not request.tools:
-        return request
-    first, *others = request.messages
-    first = replace(first, text=f"{first.text}\n\n{_NO_TOOLS}")
-    return ModelRequest(messages=(first, *others))

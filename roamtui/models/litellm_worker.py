@@ -4,12 +4,13 @@ It ends as soon as its standard input ends, even during a request: nobody is lef
 """
 
 import asyncio
+import codecs
 import importlib
 import json
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, MutableMapping
 from contextlib import aclosing, suppress
 from typing import Any, BinaryIO
 
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 from roamtui.models.base import ModelFacts
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import to_failure
-from roamtui.models.http_clients import restrict_clients
+from roamtui.models.http_clients import ReceivedReply, current_reply, restrict_clients
 from roamtui.models.local_servers import (
     ASSUMED_WINDOW_TOKENS,
     OLLAMA_WINDOW_TOKENS,
@@ -113,6 +114,8 @@ class LitellmWorker:
             reason = f"The Python package litellm cannot be loaded ({detail})"
             yield ModelFailure(reason=reason, advice="Install roamtui again.")
             return
+        received = ReceivedReply(is_stream=job.operation == "complete")
+        current_reply.set(received)
         resolved = resolve_model(litellm, job, self._environ)
         if resolved is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
@@ -131,7 +134,7 @@ class LitellmWorker:
                 if job.operation == "embed":
                     yield await compute_vectors(litellm, job, resolved)
                     return
-                completion = stream_completion(litellm, job, resolved)
+                completion = stream_completion(litellm, job, resolved, received)
                 async with aclosing(completion), aclosing(mask_keys(completion, self._keys)) as events:
                     async for event in events:
                         yield event
@@ -161,8 +164,9 @@ class LitellmWorker:
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
     litellm: Any = importlib.import_module("litellm")
     restrict_clients()
-    with suppress(ImportError, AttributeError):  # it changes private parts, which may be gone
-        _keep_marks_of_thoughts()
+    for repair in (_keep_marks_of_thoughts, _read_streams_leniently):
+        with suppress(ImportError, AttributeError):  # they change private parts, which may be gone
+            repair()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.disable_hf_tokenizer_download = True  # for some models, it would ask huggingface.co how to count
@@ -185,6 +189,24 @@ def _keep_marks_of_thoughts() -> None:
         return parsed
 
     replies.chunk_parser = parse_with_marks
+
+
+def _read_streams_leniently() -> None:
+    """Keep openai from failing at bytes that are not UTF-8, and at the end of an event without data."""
+    decoder: Any = importlib.import_module("openai._streaming").SSEDecoder
+    read_events = decoder.aiter_bytes
+
+    async def repair(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        async for piece in pieces:
+            yield decode(piece).encode()
+
+    async def read_events_with_data(self: Any, pieces: AsyncIterator[bytes]) -> AsyncIterator[Any]:  # noqa: ANN401
+        async for event in read_events(self, repair(pieces)):
+            if event.data:
+                yield event
+
+    decoder.aiter_bytes = read_events_with_data
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401

@@ -43,3 +43,8 @@ def list_key_variables(provider: str) -> tuple[str, ...]:
 def get_key_variable(provider: str, environ: Mapping[str, str]) -> str | None:
     """Return the variable that holds the key of a provider, or None if no such variable is set."""
     return next((name for name in list_key_variables(provider) if environ.get(name, "").strip()), None)
+
+
+def get_recommended_key_variable(model: str) -> str:
+    """Return the variable in which the key for a model should be set."""
+    return list_key_variables(model.partition("/")[0] if "/" in model else "openai")[0]

@@ -29,18 +29,30 @@ from roamtui.models.written_calls import cites, find_calls, is_quoted
 # Marks are in lower case. No mark begins with another one.
 _THOUGHT_STARTS = (
     *("<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>"),
-    *("[think]", "◁think▷", "<|start_thinking|>"),
+    *("[think]", "◁think▷", "<|start_thinking|>", "<|channel>thought"),
 )
 _THOUGHT_ENDS = (
     *("</think>", "</thinking>", "</thought>", "</reasoning>", "</seed:think>"),
-    *("[/think]", "◁/think▷", "<|end_thinking|>"),
+    *("[/think]", "◁/think▷", "<|end_thinking|>", "<channel|>"),
 )
+_CHANNEL_STARTS = ("<|channel|>", "<|start|>assistant<|channel|>")
+_CHANNEL_ENDS = ("<|end|>", "<|return|>", "<|call|>")
+_LINE_STARTS = (*_THOUGHT_STARTS, *_CHANNEL_STARTS)
 _MARK_LENGTH_MAX = 30
-_THOUGHTS_OVER = re.compile(f"`?(?:{'|'.join(map(re.escape, _THOUGHT_ENDS))})", re.IGNORECASE)
-"""The end of thoughts. After a backtick, a mark is only named."""
+_THOUGHTS_OVER = re.compile(
+    rf"`?(?:{'|'.join(map(re.escape, (*_THOUGHT_ENDS, *_CHANNEL_ENDS)))}"
+    r"|(?P<next><\|channel\|>|<\|start\|>))",
+    re.IGNORECASE,
+)
+"""The end of thoughts, or the next channel. After a backtick, a mark is only named."""
 _NAMED_MARK = re.compile("|".join(map(re.escape, (*_THOUGHT_STARTS, *_THOUGHT_ENDS))), re.IGNORECASE)
+_CHANNEL_HEADER = re.compile(
+    r"[ \t]*(?P<name>[a-z]*)"
+    r"(?:(?:[ \t]+to=(?P<tool>[\w.-]+))?[^\n<]*(?:<\|constrain\|>[^\n<]*)?<\|message\|>)?",
+    re.IGNORECASE,
+)
 _AHEAD = 120
-"""Number of characters that decide whether a call begins."""
+"""Number of characters that decide whether a channel or JSON begins."""
 _BRACKETS = ("<", "{", "[", "`", "~")
 """The start of a line that may be a call, or a block of code with one."""
 _CALL_MARK = re.compile(r"tool_call|<function|<\|python_tag|\"(?:arguments|parameters)\"", re.IGNORECASE)
@@ -90,6 +102,7 @@ class ReplyReader:
         """The current line of the answer."""
         self._fence = ""
         """The line that opened the current block of code; empty outside code."""
+        self._is_in_channel = False
         self._thoughts = ""
         """The thoughts that were begun last."""
         self._call_start = re.compile("|".join((_CALL_MARK.pattern, *map(re.escape, names))), re.IGNORECASE)
@@ -148,13 +161,16 @@ class ReplyReader:
         return next((mark for mark in marks if text.startswith(mark)), None if may_follow else "")
 
     def _read_line_start(self) -> _Decision:
-        mark = self._find_mark(_THOUGHT_STARTS)
+        mark = self._find_mark(_LINE_STARTS)
         head = self._pending[:_AHEAD]
         is_decidable = self._is_end or len(head) == _AHEAD
         if mark is None:
             return _Decision.OPEN
-        if mark:
+        if mark in _THOUGHT_STARTS:
             return self._begin_thoughts(mark)
+        if mark in _CHANNEL_STARTS:
+            is_whole = is_decidable or "<|message|>" in head
+            return self._read_channel(mark) if is_whole else _Decision.OPEN
         if not (self._names and head.startswith(_BRACKETS)):
             return _Decision.TEXT
         if not is_decidable:
@@ -175,19 +191,36 @@ class ReplyReader:
         self._thoughts = ""
         return _Decision.MARK
 
+    def _read_channel(self, mark: str) -> _Decision:
+        """Read the head of a channel, such as ``<|channel|>commentary to=functions.expand_sections``."""
+        header = _CHANNEL_HEADER.match(self._pending[:_AHEAD], len(mark))
+        assert header is not None
+        body = self._pending[header.end() :]
+        self._is_in_channel = True
+        if header["tool"] and self._names:
+            self._pending = f"{header['tool']}{body}"
+            self._mode = _Mode.CALL
+            return _Decision.MARK
+        self._pending = body
+        if header["name"].lower() != "final":
+            self._mode = _Mode.THOUGHTS
+            self._thoughts = ""
+        return _Decision.MARK
+
     def _read_end_mark(self) -> _Decision:
-        """Read the end of thoughts whose start the server has left out."""
-        mark = self._find_mark(_THOUGHT_ENDS)
+        """Read the end of the final channel, or of thoughts whose start the server has left out."""
+        mark = self._find_mark((*_THOUGHT_ENDS, *(_CHANNEL_ENDS if self._is_in_channel else ())))
         if not mark:
             return _Decision.TEXT if mark == "" else _Decision.OPEN
         after, newline, _ = self._pending[len(mark) :].partition("\n")
         if not (after.strip() or newline or self._is_end):
             return _Decision.OPEN
-        stands_alone = not self._line.strip() or not after.strip()
-        if is_quoted(self._line) or not stands_alone or _NAMED_MARK.search(self._answer):
-            return _Decision.TEXT
-        self._events.append(ThinkingDelta(self._answer, replaces_text=True))
-        self._answer = ""
+        if mark not in _CHANNEL_ENDS:
+            stands_alone = not self._line.strip() or not after.strip()
+            if is_quoted(self._line) or not stands_alone or _NAMED_MARK.search(self._answer):
+                return _Decision.TEXT
+            self._events.append(ThinkingDelta(self._answer, replaces_text=True))
+            self._answer = ""
         self._pending = self._pending[len(mark) :]
         self._line = ""
         return _Decision.MARK
@@ -215,7 +248,7 @@ class ReplyReader:
             shown = end_mark.end()
             if not end_mark[0].startswith("`"):
                 self._take_thoughts(end_mark.start())
-                self._pending = self._pending[len(end_mark[0]) :]
+                self._pending = self._pending[0 if end_mark["next"] else len(end_mark[0]) :]
                 self._mode = _Mode.ANSWER
                 self._line = ""
                 return True

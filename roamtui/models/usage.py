@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Usage
 from roamtui.errors import ModelError
-from roamtui.models.base import TOOL_TOKENS, Model, ModelRequest
+from roamtui.models.base import Model, ModelRequest
 
 Prices = tuple[float, float]
 Release = Callable[[Usage], None]
@@ -19,7 +19,9 @@ Release = Callable[[Usage], None]
 
 def estimate_request(model: Model, request: ModelRequest) -> Usage:
     """Estimate what a request uses before its reply."""
-    tokens = estimate_message_tokens(request.messages) + TOOL_TOKENS * len(request.tools)
+    tokens = estimate_message_tokens(request.messages)
+    if request.tools:
+        tokens += model.estimate_tool_tokens(len(request.tools))
     return add_cost(Usage(input_tokens=tokens, cost_usd=None), model.facts.prices)
 
 

@@ -1,19 +1,33 @@
-"""Find the tool calls that a model writes as text."""
+"""Tool calls as text: find calls that a model writes, and write the calls of a model without tools."""
 
 import json
 import re
 from collections.abc import Collection
 from contextlib import suppress
 
-from roamtui.conversation.events import ToolCall
+from roamtui.conversation.events import Message, Role, ToolCall
 from roamtui.conversation.not_found import is_not_found
-from roamtui.outline.ids import WORD
+from roamtui.models.base import ModelRequest
+from roamtui.models.tool_spec import READ_TOOL
+from roamtui.outline.ids import WORD, has_only_ids, list_ids
 
+READ_START = "READ:"
+"""How a model without tools begins the line with the ids of the sections that it wants to read."""
+_NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
+_READ_REQUEST = (
+    f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of "
+    "the sections that you want to read"
+)
+"""Added for a model without tools. `find_calls` reads its reply."""
+_READ = re.compile(r"^[^\w\n]*(?:READ\b|(?i:read:))", re.MULTILINE)
+_NUMBERS = re.compile(r"[^A-Za-z\[]*")
+"""Numbers without a letter or bracket are not ids."""
 _FENCE = re.compile(
     r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n(?P<code>.*?)(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
 )
 _CODE_START = re.compile(r"\s*[<{\[]")
 _CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
+_BARE_ID = re.compile(rf"(?<!\[){WORD}")
 _ARGUMENT = re.compile(
     r"\b(?P<key>section_ids?|quer(?:y|ies)|within|offset)(?:\\?[\"']\s*[:>]|\s*=|>|</arg_key>)"
     r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
@@ -27,9 +41,16 @@ _DECODER = json.JSONDecoder(strict=False)
 def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     """Find the calls in a whole reply. They have no ids.
 
-    The name of a tool is a call if its arguments follow, except in quotes, in inline code, and, in a reply
-    with citations, in a block of code that is more than a call.
+    A reply of ids only asks for these sections, perhaps with the name of the tool. So do lines that begin
+    with `READ_START` and have only ids, if they end a reply without ids before. Elsewhere, the name of a tool
+    is a call if its arguments follow, except in quotes, in inline code, and, in a reply with citations, in a
+    block of code that is more than a call.
     """
+    read = _READ.search(text)
+    start = 0 if read is None else read.start()
+    is_ids = has_only_ids(_READ.sub("", text[start:]).replace(READ_TOOL, "")) and not _NUMBERS.fullmatch(text)
+    if READ_TOOL in names and is_ids and not list_ids(text[:start]):
+        return (_make_call(READ_TOOL, {"section_ids": list_ids(text)}),)
     if not names or is_not_found(text):
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
@@ -76,7 +97,56 @@ def _read_arguments(text: str) -> object:
     with suppress(ValueError, RecursionError):
         value = _DECODER.raw_decode(text, head.index("["))[0]
         return {"_raw": value}  # each tool knows what its list is
-    return None
+    ids = _BARE_ID.search(head)
+    return {"section_ids": list_ids(text, ids.start())} if ids is not None else None
+
+
+def remove_tools(request: ModelRequest) -> ModelRequest:
+    """Remove tools from a request, and write earlier calls as text, so that the model sees what it has read.
+
+    Only calls that open sections are kept. Messages alternate between user and assistant, because
+    many chat templates demand it.
+    """
+    advice = f"{_NO_TOOLS} {_READ_REQUEST}" if request.tools and request.allow_calls else _NO_TOOLS
+    messages: list[Message] = []
+    opening_ids: set[str] = set()
+    for message in request.messages:
+        opening = [call for call in message.tool_calls if call.name == READ_TOOL]
+        opening_ids.update(call.id for call in opening)
+        text = message.text
+        role = message.role
+        if role is Role.SYSTEM:
+            text = f"{text}\n\n{advice}"
+        elif role is Role.TOOL:
+            text = text if message.tool_call_id in opening_ids else ""
+            role = Role.USER
+        elif message.tool_calls:
+            ids = (list_ids(call.arguments) for call in opening)
+            text = "\n".join(f"{READ_START} {', '.join(each)}" for each in ids)
+        if text and messages and messages[-1].role is role:
+            messages[-1] = Message(role=role, text=f"{messages[-1].text}\n\n{text}")
+        elif text:
+            messages.append(Message(role=role, text=text))
+    return ModelRequest(messages=tuple(messages))
+
+
+def split_arguments(arguments: str) -> list[str]:
+    """Split arguments that a server joined to one text, such as ``{}{"id": 1}``. Empty objects are left out.
+
+    Anything else is returned as it is.
+    """
+    values: list[object] = []
+    rest = arguments.strip()
+    while rest.startswith("{"):
+        try:
+            value, end = _DECODER.raw_decode(rest)
+        except (ValueError, RecursionError):
+            return [arguments]
+        values.append(value)
+        rest = rest[end:].lstrip()
+    if rest or len(values) <= 1:
+        return [arguments]
+    return [json.dumps(value, ensure_ascii=False) for value in values if value] or ["{}"]
 
 
 def _parse_value(text: str) -> object:

@@ -16,6 +16,7 @@ _REFERENCE = re.compile(rf"({ID})(?::(?:(\d{{1,6}})|c(\d{{1,6}}(?:\.\d{{1,6}})*)
 WORD = rf"(?<![0-9A-Za-z_])[0-9A-Fa-f]{{8}}(?:{_PART})?(?![0-9A-Za-z_])"
 """An id of any form and case, as a word."""
 _WORD = re.compile(WORD, re.ASCII)
+_ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+", re.ASCII)
 _AROUND = " \t\r\n[]`\"'§"
 _OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
 _NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"
@@ -63,9 +64,14 @@ def parse_reference(text: str) -> Reference | None:
     )
 
 
-def list_ids(text: str) -> list[str]:
+def list_ids(text: str, start: int = 0) -> list[str]:
     """List what looks like an id in a text, each with its page or range."""
-    return [word.lower() for word in _WORD.findall(text)]
+    return [word.lower() for word in _WORD.findall(text, start)]
+
+
+def has_only_ids(text: str) -> bool:
+    """Return whether a text has no words but ids."""
+    return _ONLY_IDS.fullmatch(text) is not None
 
 
 def find_marks(

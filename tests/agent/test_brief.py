@@ -10,9 +10,11 @@ from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
 from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
-from roamtui.conversation.events import Origin, QuestionAnswered, StopReason
+from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import ModelError
+from roamtui.models.base import ModelRequest
+from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.searcher import make_searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
@@ -186,7 +188,9 @@ async def test_what_the_program_adds_to_an_answer_is_not_sent_as_words_of_the_mo
 
 def test_nothing_that_a_model_reads_has_an_example_of_an_id() -> None:
     tools = tuple(tool.spec for tool in make_tools(make_library(), has_search=True).values())
-    texts = [SYSTEM, *(f"{tool.description} {tool.parameters}" for tool in tools)]
+    system = Message(role=Role.SYSTEM, text=SYSTEM)
+    (without,) = remove_tools(ModelRequest(messages=(system,), tools=tools)).messages
+    texts = [SYSTEM, without.text, *(f"{tool.description} {tool.parameters}" for tool in tools)]
     assert not any(_ID.search(text) for text in texts)
 
 

@@ -93,8 +93,8 @@ async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answe
     assert (last.stopped, last.answer, last.error[:28]) == (StopReason.ERROR, "", "The model writes tool calls ")
 
 
-async def test_an_answer_that_an_error_cuts_off_is_kept() -> None:
-    text = "Fees are 2 euros a day, and"
+async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_request_to_read() -> None:
+    text = "The log says READ: a8a96034 and that fees are 2 euros a day."
     last = await answer(make_agent([ScriptedReply(text=text, error=ModelError("The model has gone."))]))
     assert (last.stopped, last.answer) == (StopReason.ERROR, text)
 

@@ -1,6 +1,8 @@
 """Failures that no server on loopback can show; all others are tested through the real client."""
 
 import ssl
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -66,6 +68,16 @@ def test_what_is_wrong_with_a_certificate_is_named() -> None:
     assert not failure.is_transient
 
 
+def test_a_server_that_refuses_a_request_without_a_key_may_need_one() -> None:
+    proxy = ResolvedModel(model="litellm_proxy/gpt", provider="litellm_proxy", api_base="http://127.0.0.1:4000")
+    refused = HTTPStatusError(400, '{"error": {"message": "No connected db."}}')
+    failure = explain(refused, proxy)
+    assert failure.reason.endswith("refused the request (400): No connected db")
+    assert "needs a key, set LITELLM_PROXY_API_KEY, or choose another model" in failure.advice
+    assert "needs a key" not in explain(refused).advice, "it has one"
+    assert "needs a key" not in explain(refused, ResolvedModel(model="ollama_chat/x", provider="ollama_chat")).advice
+
+
 @pytest.mark.parametrize(("text", "window_tokens"), read_rows("models/failures", "too_long"))
 def test_ways_to_say_that_a_request_is_too_long_and_for_which_window(text: str, window_tokens: int) -> None:
     failure = explain(HTTPStatusError(400, text))
@@ -103,7 +115,9 @@ def test_what_the_server_says_is_told_and_not_how_its_reply_was_read() -> None:
     assert explain(cause).reason == "The request to Groq failed: out of memory"
 
 
-def test_who_must_wait_for_hours_is_told() -> None:
-    failure = explain(HTTPStatusError(429, retry_after="7200"))
-    assert failure.wait_seconds == 7200
+@pytest.mark.parametrize("is_date", [False, True])
+def test_who_must_wait_for_hours_is_told(*, is_date: bool) -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)
+    failure = explain(HTTPStatusError(429, retry_after=date if is_date else "7200"))
+    assert failure.wait_seconds == pytest.approx(7200, abs=60)
     assert failure.advice == "Wait 120 minutes and ask again, or choose another model with --model."

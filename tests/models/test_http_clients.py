@@ -1,9 +1,11 @@
-"""A model is asked on no other server than the person named."""
+"""A model is asked on no other server than the person named, and read up to a limit, whatever that server replies."""
 
 import asyncio
+import gzip
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +17,7 @@ from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from tests.case_files import read_rows
+from tests.fakes.hostile_server import Handler, HostileServer, answer, stream
 from tests.fakes.site import FakeSite, SitePage
 from tests.models.asking import OPTIONS, collect, make_request
 
@@ -134,3 +137,29 @@ async def test_no_http_client_follows(server: RedirectingSite, target: FakeSite)
     )
     assert result.stdout == 4 * f"{server.target}/\n"
     assert target.counts.paths == []
+
+
+_STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+_COMMENTS = b": ping\n" * 1_000
+_EMPTY_EVENT = b'data: {"choices":[],"filler":"%s"}\n\n' % (b"y" * 10_000)
+TOO_LARGE: dict[str, Callable[[], Handler]] = {
+    "a line": lambda: stream(_STREAM + b'data: {"choices":[{"delta":{"content":"', repeat(b"y" * 100_000)),
+    "comments": lambda: stream(_STREAM, repeat(_COMMENTS)),
+    "events": lambda: stream(_STREAM, repeat(_EMPTY_EVENT)),
+    "a bomb": lambda: answer(gzip.compress(bytes(90_000_000)), headers=[("Content-Encoding", "gzip")]),
+    "an error": lambda: stream(_STREAM.replace(b"200 OK", b"500 No"), repeat(b"y" * 100_000)),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+async def test_a_reply_without_end_is_not_read_and_not_asked_for_again(worker: WorkerProcess, name: str) -> None:
+    with HostileServer() as server:
+        server.handlers["/v1/chat/completions"] = TOO_LARGE[name]()
+        model = LitellmModel("openai/tiny", api_base=server.origin, options=OPTIONS, worker=worker)
+        await model.start()
+        pid = worker.pid
+        with pytest.raises(ModelError, match=r"sent a reply that is too large\. Ask again") as caught:
+            await collect(model)
+        assert caught.value.may_cost
+        assert server.paths.count("/v1/chat/completions") == 1
+    assert worker.pid == pid

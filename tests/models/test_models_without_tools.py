@@ -1,17 +1,19 @@
-"""A model that cannot call tools gets none, and is told so."""
+"""A model that cannot call tools gets none, and names the sections that it wants to read in a line."""
 
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
+from roamtui.conversation.events import ToolCall
 from roamtui.models.base import RetryPending
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply
-from tests.models.asking import OPTIONS, collect, join_text
+from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
 
 REFUSAL = FakeReply(status=400, error={"error": "registry.ollama.ai/library/gemma3:latest does not support tools"})
-NOTE = "{} cannot call tools, so it answers from what search finds for each question, and from open sections."
+NOTE = "{} cannot call tools. Instead, roamtui opens the sections that the model names in its replies."
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -26,11 +28,24 @@ async def test_a_model_that_is_known_to_have_none_gets_none(
     model = make_model(worker, "deepseek/deepseek-reasoner", openai_server.url)
     await model.start()
     assert model.note == NOTE.format(model.name)
-    openai_server.reset(FakeReply(text="First."))
+    openai_server.reset(FakeReply(text="First."), FakeReply(text="Second."))
     assert join_text(await collect(model)) == "First."
-    [body] = openai_server.bodies
-    assert "You have no tools here" in body["messages"][0]["content"]
-    assert "tools" not in body
+    calls = (
+        ToolCall(id="1", name=EXPAND.name, arguments='{"section_ids": ["a8a96034", "b9e8ef5c:2"]}'),
+        ToolCall(id="2", name="search_sections", arguments='{"query": "x"}'),
+    )
+    last = replace(answer_calls(make_request(), calls), allow_calls=False)
+    assert join_text(await collect(model, last)) == "Second."
+    first_body, second_body = openai_server.bodies
+    assert "READ: " in first_body["messages"][0]["content"]
+    assert "READ: " not in second_body["messages"][0]["content"]
+    assert "tools" not in first_body
+    assert "tools" not in second_body
+    assert second_body["messages"][1:] == [
+        {"role": "user", "content": "What is a model?"},
+        {"role": "assistant", "content": "READ: a8a96034, b9e8ef5c:2"},
+        {"role": "user", "content": "result of 1"},
+    ]
 
 
 async def test_a_server_that_refuses_tools_is_asked_once_more_without_them_and_from_then_on(

@@ -101,9 +101,10 @@ def test_without_tools_nothing_is_a_call() -> None:
 _PIECES = st.sampled_from(
     [
         *("<think>", "</think>", "[/THINK]", "<", "</", "◁", "`", "```", "```json", "~~~", '"', "Hm", "- ", "İ"),
-        *("\n", "\n\n", " ", "    ", "[", "]", "{", "}", ",", "[e75a6cd0]", "d6bd67e2", '{"name": '),
+        *("\n", "\n\n", " ", "    ", "[", "]", "{", "}", ",", "[e75a6cd0]", "READ: ", "d6bd67e2", '{"name": '),
         *("<tool_call>", "</tool_call>", "[TOOL_CALLS]", CALL, ARGUMENTS),
         *("expand_sections", "<function=", "</function>"),
+        *("<|channel|>", "analysis", "final", "<|message|>", "<|end|>", "<|start|>assistant", " to=expand_sections"),
     ]
 )
 
