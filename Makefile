@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 DOCUMENT ?= examples/handbook.md
 WORKERS ?= auto
+QUESTIONS ?= 300
 SEEDS ?= 1 2
 STEPS ?= 1000
 COMMA := ,
@@ -27,7 +28,7 @@ export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint embeddings local-model fast snap golden bench compare size fuzz docs release clean
+.PHONY: help run test lint embeddings local-model fast snap golden bench compare size fuzz soak docs release clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,7 +71,11 @@ size: $(VENV)/.developed ## Print how many files, lines and functions every fold
 
 fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each, and drive the app at random (SEEDS="1 2", STEPS=1000)
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
+	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.fuzz --steps $(STEPS) --seed $$seed || exit 1; done
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.key_walk --steps $(STEPS) --seed $$seed || exit 1; done
+
+soak: $(VENV)/.developed ## Ask the running app hundreds of questions in bad conditions (QUESTIONS=300)
+	@$(BIN)/python -m tests.soak.long_use $(QUESTIONS)
 
 docs: $(VENV)/.developed ## Write the generated parts of README and docs/ again: keys, settings, help, licences, pictures
 	@$(BIN)/python docs/write_reference.py

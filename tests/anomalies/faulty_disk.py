@@ -28,8 +28,8 @@ class FaultyDisk:
     Python's own functions are patched. Nothing waits for a real disk.
     """
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-        """Let calls fail below a folder."""
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, *, names: tuple[str, ...] = ()) -> None:
+        """Let calls fail below a folder; `names` are those that may, by default all."""
         self.passes = 0
         """Calls that still pass."""
         self.faults = 0.0
@@ -40,6 +40,7 @@ class FaultyDisk:
         """Names of the calls that were made while it was failing last."""
         self._is_failing = False
         self._folder = f"{folder}{os.sep}"
+        self._names = names
         self._files: set[int] = set()
         for name in _BY_PATH:
             monkeypatch.setattr(os, name, self._by_path(name, getattr(os, name)))
@@ -68,6 +69,8 @@ class FaultyDisk:
         Raises:
             OSError: It is to fail.
         """
+        if self._names and name not in self._names:
+            return False
         if self._is_failing:
             self.calls.append(name)
         self.passes -= 1

@@ -17,15 +17,21 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
 from roamtui.export.markdown import render_markdown
+from roamtui.export.table import render_csv
+from roamtui.headless.ask import run_ask
 from roamtui.headless.mcp import McpSession
 from roamtui.headless.plain_chat import PlainChat
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
+from roamtui.table.columns import parse_question
+from roamtui.table.runner import TablePlan, fill_table
+from roamtui.table.store import ResultRow, ResultTable
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of
 from tests.fakes.site import FakeSite
+from tests.table.filling import agree
 from tests.tui.driving import running
 from tests.tui.screens.test_find import find
 
@@ -116,6 +122,11 @@ def _ask(source: Source, capture: Capture) -> str:
     return _run(capture, "ask", source.name, _QUESTION)
 
 
+def _ask_model(source: Source, capture: Capture) -> str:
+    assert asyncio.run(run_ask(source.make_agent(), _QUESTION, is_watched=False)) == 1
+    return capture.readouterr().out
+
+
 def _search(source: Source, capture: Capture) -> str:
     return _run(capture, "search", source.name, "quagga")
 
@@ -125,6 +136,22 @@ def _chat_in_lines(source: Source, capture: Capture) -> str:
         patch.setattr("sys.stdin", io.StringIO(f"{_QUESTION}\n"))
         PlainChat(source.make_agent(NoModel())).run()
     return capture.readouterr().out
+
+
+def _fill_table(source: Source, model: Model, folder: Path) -> str:
+    row = ResultRow(title="birds", source=source.name)
+    table = ResultTable(folder=folder, rows=(row,), columns=(parse_question(_QUESTION),))
+    plan = TablePlan(model=model, open_source=lambda _: source.opened, make_searcher=Searcher)
+    asyncio.run(fill_table(table, plan, lambda _run, _cell: None, agree))
+    return render_csv(table, folder / "table.csv")
+
+
+def _table(source: Source, _capture: Capture) -> str:
+    return _fill_table(source, NoModel(), Path("table"))
+
+
+def _table_of_model(source: Source, _capture: Capture) -> str:
+    return _fill_table(source, ScriptedModel([_REPLY]), Path("table"))
 
 
 def _call_mcp(source: Source, tool: str, **arguments: str) -> str:
@@ -174,7 +201,7 @@ def _app_chat_of_model(source: Source, _capture: Capture) -> str:
 
 
 _PLACES = (
-    *(_ask, _search, _chat_in_lines, _mcp_search, _mcp_quotes),
+    *(_ask, _ask_model, _search, _chat_in_lines, _table, _table_of_model, _mcp_search, _mcp_quotes),
     *(_note_to_model, _export_markdown, _app_chat_and_find, _app_chat_of_model),
 )
 
@@ -191,7 +218,7 @@ def test_nothing_is_called_absent_but_from_what_was_read(
     said = " ".join(place(source, capsys).split())
     finds = 2 if place is _app_chat_and_find else 1
     assert len(re.findall(source.gaps, said)) >= finds or not source.gaps, said
-    if place is not _app_chat_of_model:  # else it is the model who says it
+    if place not in (_ask_model, _table_of_model, _app_chat_of_model):  # else it is the model who says it
         assert re.search(source.scope, said), said
     if source.gaps:
         assert _ABSENT.search(said) is None, said

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.events import Key
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.events import Key, Resize
+from textual.geometry import Size
 from textual.keys import _character_to_key, key_to_character
 from textual.pilot import Pilot
 
@@ -47,7 +49,7 @@ def open_app(folder: Path, document: Path, model: Model, **options: Any) -> Roam
 
 
 class Hands:
-    """Presses keys."""
+    """Presses keys and resizes the terminal."""
 
     def __init__(self, pilot: Pilot[None]) -> None:
         assert isinstance(pilot.app, RoamApp)
@@ -62,6 +64,15 @@ class Hands:
         await self.rest()
         await self.until(asyncio.ensure_future(self._app.key_queue.waiting.join()).done)
         await self.rest()
+
+    async def resize(self, width: int, height: int) -> None:
+        """Give the terminal another size, and wait until the app has seen it."""
+        size = Size(width, height)
+        driver = self._app._driver
+        assert isinstance(driver, HeadlessDriver)
+        driver._size = size
+        self._app.post_message(Resize(size, size))
+        await self.until(lambda: self._app.screen.size == size)
 
     async def rest(self) -> None:
         """Let the app do what it was just told to: a message goes up to the app and down again."""
