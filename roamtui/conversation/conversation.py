@@ -366,6 +366,11 @@ class Conversation:
         if log.is_saved:
             with suppress(StoreError):  # the next change saves again, and tells the person if that fails
                 log.save()
+        if state.source != saved.source:
+            from roamtui.conversation.notes import NoteStore  # noqa: PLC0415
+
+            with suppress(StoreError):
+                NoteStore(store.notes_folder, state.source).take_over(saved.source)
         return _Opened(log, state, source_loader, warning)
 
 

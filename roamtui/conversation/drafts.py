@@ -37,11 +37,16 @@ class DraftFile:
             return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
         return []
 
-    def take_over(self) -> None:
-        """Take the newest draft of the document that no program uses, unless the conversation has one."""
+    def take_over(self, *, is_new: bool) -> None:
+        """Take the newest draft that no program uses, unless the conversation has one.
+
+        A conversation that `is_new` takes a draft of its document. Another one takes its own, from before its
+        document moved.
+        """
         if self._path.exists():
             return
-        drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}")
+        own_name = self._path.name.removeprefix(self._prefix)
+        drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}" if is_new else f"*-{own_name}")
         times = {path: path.stat().st_mtime_ns for path in drafts}
         for path in sorted(times, key=times.__getitem__, reverse=True):
             with suppress(OSError), ExitStack() as stack:  # another window uses it

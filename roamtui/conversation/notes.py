@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.library_sync import get_source_key
@@ -92,6 +93,15 @@ class NoteStore:
         with map_store_errors("delete the note", self._folder):
             for source in sources:
                 self._write(source, {}, ids)
+
+    def take_over(self, moved: str) -> None:
+        """Take the notes from the source that the document had before it moved."""
+        notes = NoteStore(self._folder, moved)
+        if own := [note for note in notes.read() if note.source_key == moved]:
+            with map_store_errors("move the notes", self._folder):
+                changed = {note.id: replace(note, source_key=self._source) for note in own}
+                self._write(self._source, changed)
+            notes.delete([note.id for note in own])
 
     def _get_path(self, source: str) -> Path:
         return self._folder / f"{make_index_stem(source)}{_SUFFIX}"

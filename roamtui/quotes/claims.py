@@ -66,11 +66,13 @@ _PASSAGES = re.compile(
     re.MULTILINE,
 )
 """A line of an export, and the passage as a block quote below it."""
+_PLACE_START = r"> — [^\n]* \["
 _NOTES = re.compile(
-    rf"(?P<words>(?:^>[^\n]*\n)+)> — [^\n]* \[(?P<id>{ID})\]\n(?:\n{SENTENCE_LABEL} (?P<sentence>[^\n]+))?",
+    rf"(?P<words>(?:^(?!{_PLACE_START}{ID}\]\n)>[^\n]*\n)+)"
+    rf"(?:{_PLACE_START}(?P<id>{ID})\]\n(?:\n{SENTENCE_LABEL} (?P<sentence>[^\n]+))?)?",
     re.MULTILINE,
 )
-"""A quoted note of an export, with its place, and the sentence below it."""
+"""A quoted note of an export, with its place, and the sentence below it; or another block quote."""
 _BLOCK_QUOTE_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
@@ -254,6 +256,8 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
 def _read_block_quotes(pattern: re.Pattern[str], markdown: str, name: str) -> Iterator[Claim]:
     """Yield passages or notes of an export. Nothing has judged a passage, so it has no sentence."""
     for match in pattern.finditer(markdown):
+        if match["id"] is None:
+            continue
         yield Claim(
             quote=_BLOCK_QUOTE_SIGN.sub("", match["words"]).strip("\n"),
             place=name,

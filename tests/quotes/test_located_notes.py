@@ -83,3 +83,12 @@ def test_a_note_on_a_section_without_text_is_there_as_long_as_the_section() -> N
     [gone] = locate_notes([note], make("# Garden\n\n## Rest\n\nWords.\n"))
     assert (there.status, there.new_citation) == (ClaimStatus.SAME, note.citation)
     assert (gone.status, gone.new_citation) == (ClaimStatus.GONE, None)
+
+
+def test_the_notes_of_a_document_that_has_moved_move_too(tmp_path: Path) -> None:
+    old = NoteStore(tmp_path, "/docs/garden.md")
+    old.save(keep("Sheds"))
+    new = NoteStore(tmp_path, "/papers/garden.md")
+    new.take_over("/docs/garden.md")
+    assert [note.source_key for note in new.read()] == ["/papers/garden.md"]
+    assert old.read() == ()

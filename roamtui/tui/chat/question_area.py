@@ -265,8 +265,8 @@ class QuestionArea(Container):
         if store is not None:
             self._draft_file = DraftFile(store, get_source_key(state.library), state.id)
             with suppress(OSError):
-                if is_first and not state.exchanges:
-                    self._draft_file.take_over()
+                if is_first or state.exchanges:
+                    self._draft_file.take_over(is_new=not state.exchanges)
                 found = self._draft_file.find()
         return found
 
