@@ -1,7 +1,6 @@
 """What the app is started with: models to choose from, a way to read the document again, and where choices are kept."""
 
 import io
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -72,15 +71,7 @@ def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_on
 def test_servers_that_do_not_run_are_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
     monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", closed)
-    assert discover_models() == ((), "No model server found (Ollama, LM Studio, llama.cpp, vLLM)")
-
-
-def test_a_server_that_listens_and_is_silent_is_not_called_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.models.discovery.probe_server", partial(probe_server, seconds=0.2))
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        places = [LOCAL_SERVERS[0]._replace(default_url=f"http://127.0.0.1:{silent.getsockname()[1]}")]
-        monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", places)
-        assert discover_models() == ((), "Ollama did not answer in time")
+    assert discover_models() == ((), "No models found (Ollama, LM Studio, llama.cpp, vLLM)")
 
 
 def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite]) -> None:
@@ -121,7 +112,7 @@ def test_a_server_on_another_machine_is_not_asked(
     assert server.title not in words
     for other in LOCAL_SERVERS:
         monkeypatch.setenv(other.variable, address)
-    assert discover_models() == ((), "No model server found (all are on other machines)")
+    assert discover_models() == ((), "No models found (all are on other machines)")
 
 
 @pytest.mark.parametrize("name", ["b.md", "Smith, J.md"])
