@@ -60,13 +60,14 @@ def read_markdown(
     in order, without overlaps. `marks` are the source marks of a model's answer, in order: each becomes a
     link; None for other texts. An answer has no footnotes, and no containers such as `::: tip`.
     """
-    source = InlineSource(prefix + text, start - len(prefix), groups=groups, marks=marks or ())
+    text = (prefix + text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+    source = InlineSource(text, start - len(prefix), groups=groups, marks=marks or ())
     is_answer = marks is not None
     env = {"references": dict(definitions or {}), "source": source}
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
-    text = source.text + ("" if source.text.endswith("\n") else "\n")
+    text += "" if text.endswith("\n") else "\n"
     text = normalise_line_ends(text if is_answer else rewrite_containers(text))
-    tokens = tokenize(text.replace("\0", "\N{REPLACEMENT CHARACTER}"), env, is_answer=is_answer)
+    tokens = tokenize(text, env, is_answer=is_answer)
     parser = get_parser(has_marks=bool(source.marks), is_answer=is_answer)
     inline = InlineReader(source=source, parser=parser, env=env)
     lines = [source.shift + offset for offset in (*source.starts, len(source.text))]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.commonmark import make_markdown_parser
@@ -59,6 +59,7 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     assert [*_list_spans([definitions])] == [(100, 106), (100, 102), (102, 106)]
 
 
+@example("[^a\0b]\n\n[^a\0b]: note\n")
 @given(markdown_texts())
 def test_any_text_has_blocks_within_it(text: str) -> None:
     for start, end in _list_spans(read_markdown(text, start=5).blocks):
