@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from roamtui.agent.first_request import QuestionContext
-from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS
+from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS, TITLES
 from roamtui.agent.reading import measure_reading
 from roamtui.agent.specs import list_specs
 from roamtui.agent.tools import Tool
@@ -134,7 +134,8 @@ def _read_replies(state: ConversationState, run: QuestionRun) -> list[str]:
     texts: list[str] = []
     last = run.step.text if run.brief is None else _remove_calls(run.step.text)
     for reply in (run.draft or "", last):
-        is_repeated = state.nonce in reply or all(line.strip() in own for line in reply.splitlines())
+        is_ours = reply.strip() not in TITLES and all(line.strip() in own for line in reply.splitlines())
+        is_repeated = is_ours or state.nonce in reply
         texts.append("" if is_repeated or not any(map(str.isalnum, reply)) else strip_blank_lines(reply))
     return texts
 

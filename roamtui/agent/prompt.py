@@ -46,7 +46,8 @@ CALL_REMINDER = (
     "answer from the texts that you have."
 )
 OWN_WORDS = frozenset((BRIEF_INSTRUCTION, CITE_REMINDER, CALL_REMINDER, LAST_STEP_NOTE, *SYSTEM.splitlines()))
-"""Lines that the agent writes. A reply of nothing else is no answer."""
+"""Lines that the agent writes. A reply of nothing else is no answer, unless it is one of `TITLES`."""
+TITLES = frozenset(line for line in SYSTEM.splitlines() if line.isalpha())
 REPEATED_CALL = "You made this call before: its result is above. Use it, call something else, or answer."
 LIMIT_REACHED = "limit reached"
 CALL_NOT_RUN = "not run: the person interrupted"

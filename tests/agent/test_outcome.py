@@ -43,7 +43,8 @@ async def test_a_sentence_that_begins_with_the_words_not_found_is_an_answer() ->
 
 
 @pytest.mark.parametrize(
-    "reply", ["Two parts.\n\nReading\n\nOpen it.\n\nAnswering\n\nThe end.", "How much is it?\n\nNobody says."]
+    "reply",
+    ["Two parts.\n\nReading\n\nOpen it.\n\nAnswering\n\nThe end.", "How much is it?\n\nNobody says.", "Reading"],
 )
 async def test_headings_that_are_also_lines_of_ours_stay_in_the_answer(reply: str) -> None:
     assert (await answer(make_agent([saying(reply)]))).answer == reply
