@@ -26,6 +26,7 @@ from roamtui.markdown.escaping import (
     write_script,
     write_top,
 )
+from roamtui.markdown.formulas import write_plain_script
 
 _REGIONS = frozenset({"main", "article"})
 _MAIN_SHARE = 0.6
@@ -296,6 +297,7 @@ def _write_ruby(element: Any, around: frozenset[str]) -> list[_Piece]:
 
 
 def _read_code(element: Any) -> str:
+    _write_scripts(element)
     parts: list[str] = []
     for event, part in iterwalk(element, events=("start", "end")):
         if event == "start":
@@ -304,6 +306,16 @@ def _read_code(element: Any) -> str:
             parts.append("\n" if part.tag == "br" or part.tag in BLOCKS else "")
             parts.append(part.tail or "")
     return "".join(parts).replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _write_scripts(code: Any) -> None:
+    """Write raised and lowered text in code, where Markdown has no tags, so that it never joins a number."""
+    for script in reversed([*code.iter("sup", "sub")]):
+        text = "".join(script.itertext())
+        is_set_off = script.tag == "sup" or _is_next_to_digit(script)
+        script.clear(keep_tail=True)
+        has_tags = is_set_off and write_script(text, script.tag) != text
+        script.text = write_plain_script(text, script.tag) if has_tags else text
 
 
 def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
@@ -316,6 +328,7 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     if mark == "`":
         if next(element.iter(*BLOCKS), None) is not None:
             return _write_content(element, around)
+        _write_scripts(element)
         for line_break in element.iter("br"):
             line_break.text = _LINE_SEPARATOR
         lines = _SPACES.sub(" ", "".join(element.itertext())).split(_LINE_SEPARATOR)

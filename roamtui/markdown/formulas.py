@@ -40,6 +40,8 @@ _SUPERSCRIPTS = dict(
 _SUBSCRIPTS = dict(
     zip("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True)
 )
+SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
+"""The plain-text sign of superscripts and of subscripts, by their element."""
 
 
 def to_script_characters(text: str, sign: str) -> str | None:
@@ -47,6 +49,16 @@ def to_script_characters(text: str, sign: str) -> str | None:
     forms = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS
     is_known = bool(text) and forms.keys() >= set(text)
     return "".join(map(forms.__getitem__, text)) if is_known else None
+
+
+def write_plain_script(text: str, name: str) -> str:
+    """Write the text of a `sup` or `sub` so that a raised figure never joins the number before it."""
+    sign = SCRIPT_SIGNS[name]
+    if characters := to_script_characters(text, sign):
+        return characters
+    if text.isalnum():
+        return sign + text
+    return f"{sign}({text})" if any(map(str.isdigit, text)) else text
 
 
 _SYMBOL_TABLE = """

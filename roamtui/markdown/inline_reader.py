@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
-from roamtui.markdown.formulas import to_script_characters
+from roamtui.markdown.formulas import SCRIPT_SIGNS, write_plain_script
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
 from roamtui.markdown.inline_source import InlineSource, SourceMap, locate_tokens, parse_inline
 from roamtui.plain import strip_anchor
@@ -31,15 +31,6 @@ def _get_html_splitter() -> MarkdownIt:
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>.*)>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
-_SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
-"""The plain-text sign of superscripts and of subscripts, by their element."""
-
-
-def _mark_script(text: str, sign: str) -> str:
-    """Return a text with the sign of its script, so that a raised figure never joins the number before it."""
-    if text.isalnum():
-        return sign + text
-    return f"{sign}({text})" if any(map(str.isdigit, text)) else text
 
 
 class _Tag(Struct, frozen=True):
@@ -285,16 +276,16 @@ class InlineReader(Struct, kw_only=True):
     ) -> None:
         """Add words from `start` to `end` of the source, with their own `link` unless inside another."""
         number = None
-        sign = ""
+        script = ""
         for name, added, opened in self._open_elements:
             emphasis |= added
             number = number if opened is None else opened
-            sign = _SCRIPT_SIGNS.get(name, sign)
+            script = name if name in SCRIPT_SIGNS else script
         if number is None and link is not None:
             number = len(self.links)
             self.links.append(link)
-        if sign and number is None and not is_image:
-            text = to_script_characters(text, sign) or _mark_script(text, sign)
+        if script and number is None and not is_image:
+            text = write_plain_script(text, script)
         words = Words(text, emphasis, number, is_image, start=start, end=end)
         if text:
             self._words += split_into_groups(words, self.source.groups)
@@ -351,7 +342,7 @@ class InlineReader(Struct, kw_only=True):
             if tag.is_end:
                 self._close(tag.name)
                 return
-            if tag.name in EMPHASES or tag.name in _SCRIPT_SIGNS:
+            if tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
                 self._open(tag.name)
             elif tag.name == "a" and "href" in tag.attributes:
                 self._open(tag.name, tag.attributes["href"])
