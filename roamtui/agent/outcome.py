@@ -52,7 +52,7 @@ class QuestionRun(Struct):
     broken_call: str = ""
     """A call in this reply that cannot be read, as the model wrote it."""
     call_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How often each tool was called with the same arguments."""
+    """How often each tool was called with the same arguments, since a call last changed what is open."""
     draft: str | None = None
     """The reply after which the model was reminded to answer properly, which happens at most once. It stays
     the answer if the next one proves nothing either."""

@@ -1,6 +1,7 @@
 """The tools that a model gets for a library, and its calls of these tools."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 
 from msgspec.structs import replace
@@ -74,11 +75,15 @@ async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> T
     tool = run.tools.get(call.name)
     if tool is None:
         return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.')
+    before = context.conversation.state
     try:
         response = await tool.run(arguments, context)
     except RoamtuiError as error:
         del run.call_counts[key]  # the same call may succeed later
         return ToolResponse(text=f"{name} failed: {error}")
+    state = context.conversation.state
+    if state.library is not before.library or state.open_sections != before.open_sections:
+        run.call_counts = Counter({key: 1})  # other calls may have new results
     if any(status == ExpandStatus.NO_ROOM for _, status in response.event.results):
         run.call_counts[key] -= 1  # the next step has room again
     return response

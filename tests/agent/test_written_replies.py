@@ -111,6 +111,17 @@ async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> 
     assert REPEATED_CALL not in results(agent)
 
 
+async def test_a_call_may_be_made_again_after_others_changed_the_open_sections() -> None:
+    search = ScriptedReply(calls=(("search_sections", {"queries": ["late fees"]}),))
+    collapse = ScriptedReply(calls=(("collapse_sections", {"section_ids": ["Fees"]}),))
+    script = [search, expanding("Fees"), search, collapse, expanding("Fees"), search, saying("Not found: no.")]
+    searcher = FakeSearcher()
+    agent = make_agent(script, searcher=searcher, window_tokens=32_000)
+    await answer(agent)
+    assert REPEATED_CALL not in "".join(results(agent))
+    assert len(searcher.searches) == 3
+
+
 async def test_a_call_that_failed_may_be_made_again() -> None:
     searcher = FakeSearcher(error=StoreError("The embedder timed out."))
     call = ScriptedReply(calls=(("search_sections", {"queries": ["late fees"]}),))
