@@ -16,6 +16,7 @@ from roamtui.markdown.escaping import (
     MARKDOWN_ONLY,
     escape_inline,
     escape_line_starts,
+    is_set_off,
     write_code,
     write_heading,
     write_script,
@@ -196,7 +197,6 @@ def _write_inline(text: str) -> str:
 
 
 def _write_script(match: re.Match[str]) -> str:
-    before = match.string[: match.start()]
-    after = match.string[match.end() :]
-    is_set_off = match[1] == "sup" or before[-1:].isdigit() or after[:1].isdigit()
-    return write_script(match[2], match[1]) if is_set_off else match[2]
+    tag, words = match.groups()
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    return write_script(words, tag) if is_set_off(tag, before, after) else words

@@ -15,7 +15,7 @@ from roamtui.convert.markdown_table import MarkdownCell, write_cell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs
 from roamtui.convert.zip_package import ZipPackage
-from roamtui.markdown.escaping import escape_inline, write_script
+from roamtui.markdown.escaping import escape_inline, is_set_off, write_script
 
 CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet."""
@@ -26,6 +26,7 @@ _DIGITS = "0123456789"
 _LETTERS_MAX = 3
 """Number of letters of the last column, XFD."""
 _EXACT_DIGITS_MAX = 15
+_TAGS_BY_LOOK = {"superscript": "sup", "subscript": "sub"}
 Area = tuple[tuple[int, int], tuple[int, int]]
 """The 0-based row and column of the first and of the last cell of an area."""
 
@@ -171,23 +172,25 @@ def _read_formats(root: Any) -> dict[str, NumberFormat | None]:  # noqa: ANN401
 
 
 def _read_text(item: Any) -> str:  # noqa: ANN401
-    """Return the text of a string, with marks around raised letters, without the reading of Asian words."""
-    pieces: list[tuple[str, bool]] = []
+    """Return a text with marks around raised and lowered letters, without the reading of Asian words."""
+    pieces = [("", "")]
     for part in item:
         name = get_local_name(part)
         if name == "t":
-            pieces.append((_decode_characters(part.text or ""), False))
+            pieces.append((_decode_characters(part.text or ""), ""))
         elif name == "r":
             look = part.find("{*}rPr/{*}vertAlign")
-            is_raised = look is not None and look.get("val") == "superscript"
+            tag = "" if look is None else _TAGS_BY_LOOK.get(look.get("val"), "")
             text = "".join(each.text or "" for each in part.iterchildren("{*}t"))
-            pieces.append((_decode_characters(text), is_raised))
-    if not any(is_raised for _, is_raised in pieces):
+            pieces.append((_decode_characters(text), tag))
+    if not any(tag for _, tag in pieces):
         return "".join(text for text, _ in pieces)
-    escaped = ((escape_inline(text), is_raised) for text, is_raised in pieces)
-    return MarkdownCell(
-        "".join(write_script(text, "sup") if is_raised else text for text, is_raised in escaped)
-    )
+    pieces.append(("", ""))
+    written: list[str] = []
+    for (before, _), (text, tag), (after, _) in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        escaped = escape_inline(text)
+        written.append(write_script(escaped, tag) if tag and is_set_off(tag, before, after) else escaped)
+    return MarkdownCell("".join(written))
 
 
 def _decode_characters(text: str) -> str:

@@ -82,12 +82,21 @@ def test_links_of_cells_and_text_boxes_are_kept() -> None:
     assert text.endswith("\n\nIn a box\n")
 
 
-def test_raised_figures_never_join_a_number() -> None:
-    raised = '<r><rPr><vertAlign val="superscript"/></rPr><t>3</t></r>'
-    strings = f'<si><r><t>50</t></r>{raised}<r><t xml:space="preserve"> tons</t></r></si>'
-    assert "50<sup>3</sup> tons" in _convert('<row r="1"><c r="A1" t="s"><v>0</v></c></row>', strings=strings)
-    inline = f'<c r="A1" t="inlineStr"><is><r><t>50</t></r>{raised}<r><t xml:space="preserve"> tons</t></r></is></c>'
-    assert "50<sup>3</sup> tons" in _convert(f'<row r="1">{inline}</row>')
+@pytest.mark.parametrize(
+    ("look", "words", "text"),
+    [
+        ("superscript", ("50", "3", " tons"), "50<sup>3</sup> tons"),
+        ("subscript", ("101", "2", " is 5"), "101<sub>2</sub> is 5"),
+        ("subscript", ("log", "2", "8"), "log<sub>2</sub>8"),
+        ("subscript", ("H", "2", "O"), "H2O"),
+    ],
+)
+def test_raised_and_lowered_figures_never_join_a_number(look: str, words: tuple[str, str, str], text: str) -> None:
+    before, figure, after = (f'<t xml:space="preserve">{part}</t>' for part in words)
+    runs = f'<r>{before}</r><r><rPr><vertAlign val="{look}"/></rPr>{figure}</r><r>{after}</r>'
+    shared = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+    assert text in _convert(shared, strings=f"<si>{runs}</si>")
+    assert text in _convert(f'<row r="1"><c r="A1" t="inlineStr"><is>{runs}</is></c></row>')
 
 
 def _raise_in_ods(position: str) -> bytes:
