@@ -14,14 +14,12 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     with_named_tokens_max: int = 500
     """Maximum size of the hits that come with the statements that a question names. With 1,300, 2 % more
     first requests hold the evidence of filings, but they are 700 tokens longer."""
-    also_found_tokens_max: int = 250
-    """Maximum size of the lines under "also found": about eight. With 400, 1 of 291 more first requests has
-    the evidence."""
-    later_tokens_max: int = 1_600
+    also_found_tokens_max: int = 400
+    """Maximum size of the lines under "also found": about twelve."""
+    later_tokens_max: int = 2_400
     """Maximum size of all search results that a model gets in one step, after the first."""
-    neighbourhood_tokens: int = 100
-    """Size of the outline near the hits. It has their parents, which a model opens; with 200, no more of 291
-    first requests have the evidence."""
+    neighbourhood_tokens: int = 200
+    """Size of the outline near the hits."""
     map_tokens_with_clear_hit: int = 400
     """Size of the outline at the start if the first question has a clear hit or names a statement. With 250,
     14 of 55 contracts have no chapter in it."""
