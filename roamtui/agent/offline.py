@@ -117,7 +117,7 @@ async def answer_offline(
     conversation.publish(AnswerStreamed(text=text))
     stopped = StopReason.ANSWERED if may_answer else StopReason.NEAREST
     return QuestionAnswered(
-        answer=replace_signs(text),
+        answer=text,
         stopped=stopped if cards else StopReason.NOT_FOUND,
         citations=citations,
         steps=len(state.exchanges[-1].steps),
@@ -272,12 +272,12 @@ def _write_cards(
     for card in cards:
         passage = card.passage
         section_id = passage.section_id
-        text = passage.quote or ""
+        text = replace_signs(passage.quote or "")
         path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
-        blocks.append(" · ".join(filter(None, [f"**{path}**", escape_inline(card.lacked)])))
+        blocks.append(replace_signs(" · ".join(filter(None, [f"**{path}**", escape_inline(card.lacked)]))))
         shown = card.statement.shown
         if not read_visible_line(text).startswith(shown):
-            blocks.append(f"> {escape_line_starts(escape_inline(shown))}")
+            blocks.append(replace_signs(f"> {escape_line_starts(escape_inline(shown))}"))
         heads = library.list_heads([passage.span])[0] if passage.span is not None else ""
         # a list, a table or code needs lines of its own
         is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])

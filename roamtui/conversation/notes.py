@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path, PurePath
 
 import msgspec
@@ -77,9 +79,13 @@ class NoteStore:
         with map_store_errors("read the notes", self._folder):
             paths = split_sources(self._source)
             notes = {**_read(self._get_path(self._source))}
-            for note in _read_all(self._folder):
-                if any(_locate_file(note).is_relative_to(path) for path in paths):
-                    notes.setdefault(note.id, note)
+            for other in self._folder.glob(f"*{_SUFFIX}"):
+                with suppress(StoreError):  # a damaged file hides only the notes that it has
+                    notes |= {
+                        key: note
+                        for key, note in _read(other).items()
+                        if any(_locate_file(note).is_relative_to(path) for path in paths)
+                    }
             return tuple(sorted(notes.values(), key=lambda note: note.at))
 
     def save(self, note: Note) -> None:
@@ -125,7 +131,8 @@ def count_notes(folder: Path) -> dict[str, int]:
         OSError: The folder cannot be read.
         StoreError: A file does not hold notes.
     """
-    return Counter(note.source_key for note in _read_all(folder))
+    notes = (_read(path) for path in folder.glob(f"*{_SUFFIX}"))
+    return Counter(note.source_key for note in chain.from_iterable(map(dict.values, notes)))
 
 
 def _locate_file(note: Note) -> PurePath:
@@ -136,11 +143,6 @@ def _locate_file(note: Note) -> PurePath:
         return PurePath(note.source_key, doc)
     name, _, below = doc.partition("/")
     return PurePath(name_paths([*map(Path, paths)]).get(name, note.source_key), below)
-
-
-def _read_all(folder: Path) -> Iterator[Note]:
-    for path in sorted(folder.glob(f"*{_SUFFIX}")):
-        yield from _read(path).values()
 
 
 def _read(path: Path) -> dict[str, Note]:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from roamtui.conversation.library_loader import ApprovalRequest
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import ResultTable
+    from roamtui.tui.screens.dialogs import ConfirmDialog
     from roamtui.tui.screens.main import MainScreen
 
 _FOLDER = Path(__file__).parent
@@ -85,6 +86,8 @@ class RoamApp(App[None], inherit_bindings=False):
         self._first = first
         self._problems = " ".join(filter(None, (*self._keys.conflicts, theme_problem)))
         self.key_queue = KeyQueue(self, super().on_event)
+        self._quit_dialog: ConfirmDialog | None = None
+        """The last question whether to quit."""
         self._pages: dict[str, _Page] = {}
         """All open documents and tables by mode, in the order in which a key leads from one to the next."""
         if isinstance(first, AppContext):
@@ -382,9 +385,10 @@ class RoamApp(App[None], inherit_bindings=False):
         running = [screen.conversation.state.library.title for screen in screens if screen.is_asking]
         if any(worker.group == "filling" and not worker.is_finished for worker in self.workers):
             running.append("Table")
-        if running and not isinstance(self.screen, ConfirmDialog):
+        if running and (self._quit_dialog is None or self.screen is not self._quit_dialog):
             detail = f"{', '.join(running)}. What is there so far is kept."
-            ConfirmDialog("Quit while questions are being answered?", detail, yes="Quit").ask(self, self.exit)
+            self._quit_dialog = ConfirmDialog("Quit while questions are being answered?", detail, yes="Quit")
+            self._quit_dialog.ask(self, self.exit)
         else:
             self.exit()
 

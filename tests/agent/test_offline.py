@@ -112,6 +112,17 @@ async def test_the_first_passage_has_synonyms_and_forms_of_the_words(question: s
     assert (answer.citations[0].quote or "").startswith(passage)
 
 
+async def test_signs_that_a_document_writes_move_no_quote() -> None:
+    text = "# Kilns\n\n- The kiln has passed its test [1 ✓] on Monday.\n\n# Fees\n\nThe kiln costs six crowns.\n"
+    exchange, _ = await _ask("When was the kiln test, and what does the kiln cost?", text=text)
+    assert "✓" not in exchange.answer
+    assert len(exchange.citations) == 2
+    for citation in exchange.citations:
+        quoted = exchange.answer[citation.start : citation.end].strip("“”")
+        assert quoted.split()[:3] == (citation.quote or "").split()[:3]
+        assert quoted.endswith((citation.quote or "")[-8:])
+
+
 async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
     rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500)) + "| Heron bay | 77 |\n"
     exchange, library = await _ask("births Heron bay", text=f"# Report\n\n| City | Births |\n|---|---|\n{rows}")

@@ -85,6 +85,13 @@ def test_a_note_on_a_section_without_text_is_there_as_long_as_the_section() -> N
     assert (gone.status, gone.new_citation) == (ClaimStatus.GONE, None)
 
 
+def test_a_damaged_file_of_notes_hides_no_other_notes(tmp_path: Path) -> None:
+    store = NoteStore(tmp_path, "/docs/garden.md")
+    store.save(keep("Sheds"))
+    (tmp_path / "other.json").write_text("[", "utf-8")
+    assert len(store.read()) == 1
+
+
 def test_the_notes_of_a_document_that_has_moved_move_too(tmp_path: Path) -> None:
     old = NoteStore(tmp_path, "/docs/garden.md")
     old.save(keep("Sheds"))

@@ -73,6 +73,15 @@ async def test_quitting_is_asked_while_another_document_answers(opener: Opener) 
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
 
 
+async def test_another_question_on_the_screen_is_no_leave_to_quit(opener: Opener) -> None:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
+        ui.model.add_replies(ScriptedReply(text="Forty.", gate=asyncio.Event()))
+        await ui.send("How many loaves?", lambda: len(ui.model.requests) == 1)
+        ui.app.push_screen(ConfirmDialog("Fetch this page?", "https://d.example", yes="Fetch"))
+        await ui.press_until("Quit while questions are being answered?", "ctrl+q")
+        assert not ui.app._exit
+
+
 async def test_a_key_goes_round_all_open_documents(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
         await open_second(ui)
