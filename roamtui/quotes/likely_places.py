@@ -7,10 +7,12 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from roamtui.document.headings import scan_headings
 from roamtui.quotes.chunks import fold_word
+from roamtui.quotes.words import read_words
 from roamtui.text import Bounds
 
 _SMALL = 1 << 16
@@ -20,36 +22,53 @@ _PART_LENGTH_MIN = 1 << 10
 _WORDS_MAX = 8
 """Maximum number of words of a quote to look for: its longest ones."""
 _DIVIDED_SHARE = 4
-"""One of so many words may be missing in a part, because markup or the end of a line may divide it there."""
-_WORD_RUN = re.compile(r"[^\W_]+")
+"""One of so many words may be missing in a part, because a tag or a link may divide it there."""
+_OTHER_SIGNS = re.compile(r"[\W_]+")
+
+
+class _Parts(NamedTuple):
+    """A text divided at headings."""
+
+    edges: array[int]
+    """Where each part starts, and the end of the text."""
+    letters: str
+    """The letters and figures of the text, without spaces, so that the end of a line divides no word."""
+    letter_edges: array[int]
+    """Where the letters of each part start, and the end of all letters."""
 
 
 def list_likely_places(quote: str, text: str) -> Iterator[Bounds]:
     """Yield the parts of a long text that may contain a quote. A short text is one part."""
-    from html import unescape  # noqa: PLC0415
-
     if len(text) <= _SMALL:
         yield 0, len(text)
         return
-    # "&nbsp;" has a word only in code
-    first, *others = _WORD_RUN.findall(fold_word(unescape(quote))) or _WORD_RUN.findall(quote)
-    # its case may differ
-    words = sorted(dict.fromkeys(others), key=len, reverse=True)[:_WORDS_MAX] or [first[1:] or first]
-    edges = _list_edges(text)
-    for start, end in pairwise((0, *edges)):
-        after = edges[bisect_left(edges, min(end + 3 * len(quote), len(text)))]
-        missing = sum(text.find(word, start, after) < 0 for word in words)
+    visible = read_words(quote)
+    spelled = (quote[start:end] for start, end in zip(visible.starts, visible.ends, strict=True))
+    words = sorted(filter(None, dict.fromkeys(map(_keep_letters, spelled))), key=len)[-_WORDS_MAX:]
+    edges, letters, letter_edges = _divide(text)
+    for part, (start, end) in enumerate(pairwise(edges)):
+        after = bisect_left(edges, min(end + 3 * len(quote), len(text)))
+        missing = sum(letters.find(word, letter_edges[part], letter_edges[after]) < 0 for word in words)
         if missing <= len(words) // _DIVIDED_SHARE:
-            yield start, after
+            yield start, edges[after]
+
+
+def _keep_letters(text: str) -> str:
+    """Return only the letters and figures of a text, folded so that the same words are equal."""
+    from html import unescape  # noqa: PLC0415
+
+    return _OTHER_SIGNS.sub("", fold_word(unescape(text)).casefold())
 
 
 @lru_cache(maxsize=16)
-def _list_edges(text: str) -> array[int]:
-    """List the headings of a text that are far enough from each other, and its end."""
+def _divide(text: str) -> _Parts:
+    """Divide a text at the headings that are far enough from each other."""
     headings, _ = scan_headings(text.replace("\r\n", " \n").replace("\r", "\n"))
-    edges = array("Q")
+    edges = array("Q", [0])
     for heading in headings:
-        if heading.start >= (edges[-1] if edges else 0) + _PART_LENGTH_MIN:
+        if heading.start >= edges[-1] + _PART_LENGTH_MIN:
             edges.append(heading.start)
     edges.append(len(text))
-    return edges
+    letters = [_keep_letters(text[start:end]) for start, end in pairwise(edges)]
+    letter_edges = array("Q", accumulate(map(len, letters), initial=0))
+    return _Parts(edges, "".join(letters), letter_edges)

@@ -15,8 +15,8 @@ _TEXT = (
     "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
     "\r\n1. First, pay.\r\n2. Then ask. It’s 12,50 € “in all” …\r\n\r\n| a | b |\r\n|---|---|\r\n| 逾期 | 两欧元 |\r\n"
 )
-
-
+_OTHER_SECTIONS = "# Other\n\nMore.\n\n" * 6_000
+"""So many that only the parts of a text that may have a quote are read."""
 _PIECES = [*re.finditer(r"\[the rules\]\(rules\.md \(x\)\),|“in all”|\S*\w\S*", _TEXT)]
 
 
@@ -47,6 +47,7 @@ def judge(quote: str, text: str) -> str:
 @pytest.mark.parametrize(("quote", "text", "state"), read_rows("quotes/find", "same_words"))
 def test_what_counts_as_the_same_words(quote: str, text: str, state: str) -> None:
     assert judge(quote, text) == state
+    assert judge(quote, _OTHER_SECTIONS + text) == state
 
 
 @pytest.mark.parametrize("quote", read_rows("quotes/find", "pieces"))
