@@ -139,11 +139,16 @@ class Answering(Struct, frozen=True, kw_only=True):
                 raise
             stopped = StopReason.ERROR
             failure = str(error)
+        except Exception as defect:
+            stopped = StopReason.ERROR
+            outcome = outcome or build_unchecked_outcome(run, defect)
+            raise
         finally:
             if not conversation.state.is_asking:
                 conversation.publish(QuestionDropped())
             else:
-                if run.step.uses and stopped is StopReason.CANCELLED:
+                is_cut = stopped in (StopReason.CANCELLED, StopReason.ERROR) and not failure
+                if run.step.uses and is_cut:
                     conversation.fold((StepRecorded(step=run.step),))
                 try:
                     outcome = outcome or build_outcome(conversation.state, run, stopped, failure)

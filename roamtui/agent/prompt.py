@@ -52,4 +52,4 @@ OWN_WORDS = frozenset((BRIEF_INSTRUCTION, CITE_REMINDER, CALL_REMINDER, LAST_STE
 TITLES = frozenset(line for line in SYSTEM.splitlines() if line.isalpha())
 REPEATED_CALL = "You made this call before: its result is above. Use it, call something else, or answer."
 LIMIT_REACHED = "limit reached"
-CALL_NOT_RUN = "not run: the person interrupted"
+CALL_NOT_RUN = "not run: the question was stopped"

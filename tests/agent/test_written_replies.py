@@ -1,6 +1,7 @@
 """What small models write: thoughts and calls as text, the same call again, and text without end."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -120,6 +121,20 @@ async def test_a_call_may_be_made_again_after_others_changed_the_open_sections()
     await answer(agent)
     assert REPEATED_CALL not in "".join(results(agent))
     assert len(searcher.searches) == 3
+
+
+async def test_a_defect_in_a_call_ends_the_question_with_its_error_and_keeps_the_results_before_it() -> None:
+    search = ("search_sections", {"queries": ["late fees"]})
+    agent = make_agent(searcher=FakeSearcher(error=KeyError("defect")))
+    opening = replace(expanding("Fees"), calls=(*expanding("Fees").calls, search))
+    with pytest.raises(KeyError):
+        await ask(agent, "How much is it?", opening)
+    last = agent.conversation.state.exchanges[-1]
+    assert (last.stopped, "KeyError" in last.error) == (StopReason.ERROR, True)
+    assert "2 euros a day" in results(agent)[0]
+    await ask(agent, "And?", saying("Not found: no."))
+    assert "2 euros a day" in read_sent(agent)
+    assert "interrupted" not in read_sent(agent)
 
 
 async def test_a_call_that_failed_may_be_made_again() -> None:
