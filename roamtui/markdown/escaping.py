@@ -27,7 +27,7 @@ _INLINE_SYNTAX = re.compile(
 """Characters that Markdown could read as inline syntax. Stars and underscores between spaces are not."""
 _SIGN = re.compile(r"[\\`*_\[\]|<>~]")
 _ESCAPED_SIGN = re.compile(rf"\\({_SIGN.pattern})")
-_CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
+_CLOSING_HASHES = re.compile(r"(?<!\S)(?=#+$)")
 _FENCES = re.compile("`{3,}")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
