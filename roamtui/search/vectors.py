@@ -198,7 +198,7 @@ class VectorIndex:
             return {}
         chunks = [*make_section_chunks(self._library, section_id, self._chunk_size)]
         start = self._divide(number, len(chunks))
-        if len(chunks) != self._chunk_counts[number]:  # another version stored vectors of other chunks
+        if start is None:
             self._missing[number] = 0
             return {}
         return {row: chunk for row, chunk in enumerate(chunks, start) if not self._is_known[row]}
@@ -273,27 +273,32 @@ class VectorIndex:
         section = None if number is None else _read_section(self._library, section_id)
         if number is None or section is None or not section[1]:
             return None
-        start = self._starts[number]
-        rows = range(start, start + self._chunk_counts[number])
-        cosines = {row: float(self._matrix[row] @ query) for row in rows if self._is_known[row]}
-        if not cosines:
+        pieces = [*split_text(section[1], self._chunk_size)]
+        start = self._divide(number, len(pieces))
+        if start is None:
             return None
-        nearest = max(cosines, key=cosines.__getitem__)
-        piece = [*split_text(section[1], self._chunk_size)][nearest - start]
+        known = [row for row in range(start, start + len(pieces)) if self._is_known[row]]
+        if not known:
+            return None
+        nearest = max(known, key=lambda row: float(self._matrix[row] @ query))
+        piece = pieces[nearest - start]
         node = self._library.node(section_id)
         document = node.document
         first = document.text.index(piece, document.columns.starts[node.row])
         return Span(doc=document.key, start=first, end=first + len(piece))
 
-    def _divide(self, number: int, chunk_count: int) -> int:
-        """Give a text its rows, if it has none, and return the first."""
+    def _divide(self, number: int, chunk_count: int) -> int | None:
+        """Give a text its rows, if it has none, and return the first.
+
+        Return None if it has another number of rows, because another version stored vectors of other chunks.
+        """
         if not self._chunk_counts[number]:
             start = self._row_count
             self._row_count += chunk_count
             self._owners[start : self._row_count] = number
             self._starts[number] = start
             self._chunk_counts[number] = self._missing[number] = chunk_count
-        return self._starts[number]
+        return self._starts[number] if self._chunk_counts[number] == chunk_count else None
 
     def _find_row(self, key: str) -> int | None:
         """Return the row of a stored vector, or None if the library has no such chunk."""
@@ -305,7 +310,7 @@ class VectorIndex:
         if not index < chunk_count <= self._chunk_counts_max[number]:
             return None
         start = self._divide(number, chunk_count)
-        return start + index if self._chunk_counts[number] == chunk_count else None
+        return None if start is None else start + index
 
     def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:
         """Take the vectors of chunks. One with infinite or undefined numbers becomes zero."""

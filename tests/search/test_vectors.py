@@ -94,10 +94,12 @@ def test_vectors_that_another_version_or_program_stored_do_no_harm() -> None:
     stored = store.load("hashed")
     digest, _, count = next(iter(stored)).split("-")
     vector = stored[f"{digest}-0-{count}"]
-    for key in (f"{digest}-0-999999", f"{digest}-5-2", f"{digest}-0-{int(count) - 1}", digest, "x-0-1"):
+    more = int(count) + 1
+    for key in ("0-999999", "5-2", f"0-{int(count) - 1}", f"{more - 1}-{more}", ""):
         other = SectionStore()
-        other.save("hashed", {key: vector})
+        other.save("hashed", {f"{digest}-{key}": vector, digest: vector, "x-0-1": vector})
         index = _open(library, other)
+        assert index.find_nearest_piece(index.embed_query("text"), id_of(library, "A")) is None
         while batch := dict(islice(index.iter_missing(), 2)):
             index.embed(batch)
         assert index.count_compared() == 1
