@@ -142,7 +142,12 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     reported = library.notes
     library = load_pages(library, loader, [reference.section_id for reference in references])
     write_notice(*(note for page in library.documents for note in page.notes if note not in reported))
-    write_text("".join(text for reference in references for text in _list_texts(library, reference)))
+    *texts, last = ("".join(_list_texts(library, reference)) for reference in references)
+    write_text("".join([*map(_end_line, texts), last]))
+
+
+def _end_line(text: str) -> str:
+    return text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
 
 
 def _find_reference(library: Library, name: str) -> Reference:
@@ -199,5 +204,4 @@ def _iter_texts(library: Library, section_id: str) -> Iterator[str]:
     for node_id in library.walk(section_id):
         node = library.node(node_id)
         if node.kind is NodeKind.FILE and node.file is not None:
-            text = library.text_at(node.span)
-            yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
+            yield _end_line(library.text_at(node.span))

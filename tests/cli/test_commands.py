@@ -30,6 +30,12 @@ def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) ->
     assert (unknown.code, unknown.out) == (2, "")
 
 
+def test_each_section_that_is_shown_starts_on_a_line(run: RunCommand, tmp_path: Path) -> None:
+    path = tmp_path / "open.md"
+    path.write_text("# A\n\nfirst\n\n# B\n\nlast", "utf-8")
+    assert run("show", path, "B", "A", "B").out == "# B\n\nlast\n# A\n\nfirst\n\n# B\n\nlast"
+
+
 @pytest.mark.usefixtures("forked_models")
 def test_summaries_end_before_the_spending_limit(
     run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
