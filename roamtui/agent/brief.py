@@ -72,15 +72,17 @@ async def choose_brief_context(
             limit=POLICY.excerpts_max,
         )
         hits = await search_or_warn(searcher, search, warn) or ()
-    named = {
-        section.section_id: Hit(section_id=section.section_id, score=1.0, why="opened", is_named=True)
+    opened = [
+        section.section_id
         for section in state.open_sections.values()
         if section.section_id in library and (section.opened_by is Origin.PERSON or section.is_pinned)
-    }
-    wanted = {**{hit.section_id: hit for hit in hits}, **named}
+    ]
+    wanted = {hit.section_id: hit for hit in hits}
+    for section_id in opened:
+        wanted.setdefault(section_id, Hit(section_id=section_id, score=1.0, why="opened"))
     view = ModelView(library=library, room_tokens=room_tokens)
     matcher = TermMatcher.for_question(context.question)
-    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, POLICY.brief_tokens_max)
+    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, POLICY.brief_tokens_max, opened)
     return replace(_fill(context, library, chosen), hits=tuple(hits))
 
 

@@ -6,7 +6,7 @@ with a sentence at least. What is left goes to the first hits, until they are wh
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
@@ -42,17 +42,20 @@ def choose_excerpts(
     hits: Mapping[str, Hit],
     matcher: TermMatcher,
     tokens_max: int = POLICY.hits_tokens_max,
+    opened: Collection[str] = (),
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    The excerpts have at most `tokens_max` tokens in all. A hit whose excerpt is part of another one is left
-    out, and so are hits for which there is no room.
+    The excerpts have at most `tokens_max` tokens in all. Hits that the query names and those that the person
+    `opened` come first. A hit whose excerpt is part of another one is left out, and so are hits for which
+    there is no room.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    named = [section_id for section_id, hit in hits.items() if hit.is_named]
-    for section_id in named:
-        cutter.add_named(section_id)
-    others = [section_id for section_id in hits if section_id not in named]
+    named = {section_id for section_id, hit in hits.items() if hit.is_named}
+    first = [section_id for section_id in hits if section_id in named or section_id in opened]
+    for section_id in first:
+        cutter.add_first(section_id)
+    others = [section_id for section_id in hits if section_id not in first]
     cutter.cut_sections(others, POLICY.with_named_tokens_max if named else tokens_max)
     cutter.widen(others)
     return cutter.list_chosen()
@@ -72,8 +75,8 @@ class _Cutter:
         self._left = tokens_max if room is None else min(room, tokens_max)
         self._tokens_min = POLICY.line_tokens // 2
 
-    def add_named(self, section_id: str) -> None:
-        """Add a section that the query names, whole if possible."""
+    def add_first(self, section_id: str) -> None:
+        """Add a section that the query names or the person opened, whole if possible."""
         if self._left < self._tokens_min:
             return
         library = self._view.library

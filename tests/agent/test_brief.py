@@ -126,6 +126,19 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
     assert last.citations[0].path[-1] == "Fees"
 
 
+async def test_a_short_section_that_the_person_opened_leaves_the_room_to_what_search_finds() -> None:
+    log = "".join(f"Yacht {number} pays £18 a night. {_FILLING}\n\n" for number in range(60))
+    logs = "".join(f"## Log {number}\n\n{log}" for number in range(4))
+    lengths: list[int] = []
+    for titles in ((), ("Opening",)):
+        agent = ask_small("A yacht costs £18 a night.", text=f"{_TEXT}\n{logs}")
+        opening = ExpandSections(section_ids=tuple(ids(agent, *titles)), origin=Origin.PERSON)
+        await agent.conversation.execute(opening)
+        await answer(agent, _QUESTION)
+        lengths.append(len(sent(agent)[-1].text))
+    assert lengths[1] > 0.9 * lengths[0] > 1_000
+
+
 @pytest.mark.parametrize("window_tokens", [32_000, None])
 @pytest.mark.parametrize(("title", "is_whole"), [("Watches", False), ("Opening", True)])
 async def test_the_section_of_a_question_is_sent_whole_only_if_it_is_short(
