@@ -1,5 +1,6 @@
 """Convert a presentation (PPTX) to Markdown: each slide with its text in order, tables and notes."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
@@ -20,6 +21,8 @@ from roamtui.convert.xml_elements import (
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading, write_script
+from roamtui.markdown.formulas import write_plain_script
+from roamtui.markdown.inline import extract_words
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _TITLE_KINDS = frozenset({"title", "ctrTitle"})
@@ -32,6 +35,7 @@ _ROW_HEIGHT = 457_200
 """Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
 _LEVEL_MAX = 8
 """The level of a paragraph is at most the ninth."""
+_SCRIPT = re.compile(r"<(su[bp])>(.*?)</\1>")
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
 
 
@@ -55,10 +59,14 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     title = package.read_title()
     return ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",
-        title=first_heading if title in _DEFAULT_TITLES else title,
+        title=_read_words(first_heading) if title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
         notes=package.list_damage(),
     )
+
+
+def _read_words(heading: str) -> str:
+    return extract_words(_SCRIPT.sub(lambda script: write_plain_script(script[2], script[1]), heading))
 
 
 def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[str]:

@@ -7,6 +7,7 @@ from pptx import Presentation
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.pptx import convert_pptx
 from tests.convert.samples import add_part, read_sample, remove_part, replace_part
 
@@ -15,6 +16,10 @@ _RAISED = '<a:r><a:t>50</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>3</a:t></a
 
 
 def _convert(*paragraphs: str, title: str = "") -> str:
+    return _convert_deck(*paragraphs, title=title).text
+
+
+def _convert_deck(*paragraphs: str, title: str) -> ConvertedText:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
     box = slide.shapes.add_textbox(Inches(1), Inches(3), Inches(5), Inches(3)).text_frame
@@ -25,7 +30,7 @@ def _convert(*paragraphs: str, title: str = "") -> str:
             frame._txBody.append(parse_xml(f"<a:p {_NAMESPACES}>{content}</a:p>"))
     stream = io.BytesIO()
     deck.save(stream)
-    return convert_pptx(stream.getvalue(), "a.pptx").text
+    return convert_pptx(stream.getvalue(), "a.pptx")
 
 
 def _cell(text: str = "", merged: str = "") -> str:
@@ -65,6 +70,10 @@ def test_a_merged_cell_has_its_text_in_each_row_and_column(rows: list[list[str]]
 def test_raised_figures_never_join_a_number() -> None:
     text = _convert(_RAISED, title=_RAISED)
     assert text == ("# 50<sup>3</sup> tons\n\n50<sup>3</sup> tons\n\n| 50<sup>3</sup> tons |\n| --- |\n")
+
+
+def test_the_title_of_a_deck_is_words() -> None:
+    assert _convert_deck(title=f"<a:r><a:t>A* search for </a:t></a:r>{_RAISED}").title == "A* search for 50³ tons"
 
 
 def test_a_formula_is_one_line_of_text() -> None:
