@@ -215,15 +215,12 @@ def _prefer_phrases(
 ) -> dict[int, float]:
     """Put sections with a phrase of the query first. If it has nothing else, leave out the others."""
     matches = dict(index.rank(" OR ".join(query.phrases), within, CANDIDATES)) if query.phrases else {}
-    if query.has_only_phrases:
-        scores = {number: score for number, score in scores.items() if number in matches}
-    if not matches or not scores:
-        return scores
-    best = max(matches.values())
-    best_other = max(scores.values())
-    for number, score in matches.items():
-        scores[number] = scores.get(number, 0.0) + best_other * (1 + score / best)
-    return dict(sort_scores(scores))
+    best = max(matches.values(), default=1.0)
+    best_other = max(scores.values(), default=1.0)
+    preferred = {
+        number: scores.get(number, 0.0) + best_other * (1 + score / best) for number, score in matches.items()
+    }
+    return dict(sort_scores(preferred if query.has_only_phrases else {**scores, **preferred}))
 
 
 def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from roamtui.search.keyword import CANDIDATES
 from roamtui.search.searcher import Searcher
 from roamtui.search.sentences import SNIPPET_LENGTH
 from tests.case_files import read_case, read_rows
@@ -92,3 +93,9 @@ _PHRASES = make_library(read_case("contract_phrases.md"))
 @pytest.mark.parametrize(("query", "titles"), read_rows("search/keyword", "phrases"))
 def test_words_in_quotation_marks_are_found_as_a_phrase(query: str, titles: list[str]) -> None:
     assert find_titles(_PHRASES, query) == titles
+
+
+def test_a_phrase_is_found_where_more_sections_than_are_scored_have_its_words() -> None:
+    sections = "# Fee\n\nThe fee is late.\n\n" * (CANDIDATES + 20) + "# Other\n\nWords.\n\n" * 300
+    library = make_library(f"{sections}# Appendix\n\nA late fee is due. {'Other words. ' * 150}\n")
+    assert find_titles(library, '"late fee"') == ["Appendix"]
