@@ -86,27 +86,30 @@ def _write_lines(  # noqa: PLR0912 - one for each kind of line
     """Write lines as Markdown. `styles` of titles are in the order of their levels."""
     out: list[str] = []
     numbers: dict[int, int] = {}
-    position = 0
+    position = block_start = 0
     while position < len(lines):
         indent, mark, words = _LINE.findall(lines[position])[0]
         shown_mark = _number_item(numbers, len(indent), mark, words)
-        style = _read_title_style(lines, position)
+        style = _read_title_style(lines, position, is_start=position == block_start)
         if style is not None:
             if style not in styles:
                 styles.append(style)
             title = _write_inline(lines[position + style.has_overline].strip())
             out += ["", write_heading(styles.index(style) + 1, title), ""]
             position += 3 if style.has_overline else 2
+            block_start = position
             continue
         position += 1
+        if not lines[position - 1] or words.startswith(".. "):
+            block_start = position
         if _COMMENT.fullmatch(words):
             if words != ".." or any(lines[position : position + 1]):
-                position = _find_block_end(lines, position, len(indent) + len(mark))
+                position = block_start = _find_block_end(lines, position, len(indent) + len(mark))
             continue
         start = end = position
         admonition = _ADMONITION.fullmatch(words) if depth < _NESTING_MAX else None
         if admonition:
-            position = _find_block_end(lines, start, len(indent) + len(mark))
+            position = block_start = _find_block_end(lines, start, len(indent) + len(mark))
             out += ["", *_write_admonition(admonition, lines[start:position], styles, depth), ""]
             continue
         directive = _CODE_DIRECTIVE.fullmatch(words)
@@ -160,16 +163,15 @@ def _write_admonition(
     return [f"> {line}".rstrip() for line in f"{start}\n{content}".rstrip().split("\n")]
 
 
-def _read_title_style(lines: list[str], position: int) -> _TitleStyle | None:
-    """Return the style of the title that starts at a line, or None if no title starts there."""
-    before = lines[position - 1] if position > 0 else ""
+def _read_title_style(lines: list[str], position: int, *, is_start: bool) -> _TitleStyle | None:
+    """Return the style of the title at a line, which may start a block, or None if there is none."""
     line = lines[position]
     below = lines[position + 1] if position + 1 < len(lines) else ""
     closing = lines[position + 2] if position + 2 < len(lines) else ""
     if _ADORNMENT.fullmatch(line) and below.strip() and closing == line:
         return _TitleStyle(line[0], has_overline=True)
     is_underlined = _ADORNMENT.fullmatch(below) and len(below) >= min(len(line), _SHORT_ADORNMENT_MIN)
-    if is_underlined and line[:1].strip() and not before:
+    if is_underlined and line[:1].strip() and is_start:
         return _TitleStyle(below[0], has_overline=False)
     return None
 
