@@ -375,7 +375,9 @@ def _write_list(element: Any) -> list[str]:
         kind = style[1].lower() + ("Roman" if style[2].lower() == "roman" else "Letter")
     elif kind not in ("a", "A", "i", "I"):
         kind = "decimal"
-    number = read_number(element.get("start"), 1)
+    is_reversed = "reversed" in element.attrib
+    first = sum(child.tag == "li" for child in element) if is_reversed else 1
+    number = read_number(element.get("start"), first)
     has_number = True
     for child in element:
         is_item = child.tag == "li"
@@ -390,7 +392,7 @@ def _write_list(element: Any) -> list[str]:
                 mark = label
             elif text:  # Markdown has no such number
                 text = label + text
-            number += 1
+            number += -1 if is_reversed else 1
         if text:  # a list or text outside of the items belongs to the item before it
             lines = _LINE_START.sub(" " * len(mark), text)
             if is_item:
