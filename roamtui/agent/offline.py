@@ -104,14 +104,14 @@ async def answer_offline(
     cards = list_cards(question, _cite_passages(passages, state.library), state.library)
     absent = await asyncio.to_thread(list_missing, question, state.library)
     is_near = any(passage.is_near for passage in passages)
-    lacks_words = not cards or bool(cards[0].lacked)
-    may_answer = is_near and not absent and not lacks_words
+    whole = next((number for number, card in enumerate(cards, start=1) if not card.lacked), None)
+    may_answer = is_near and not absent and whole == 1
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif may_answer:
         lead = _HAS_WORDS
     else:
-        write_lead = partial(_write_lead, state, hits, absent, passages, lacks_words=lacks_words)
+        write_lead = partial(_write_lead, state, hits, absent, passages, whole)
         lead = await asyncio.to_thread(write_lead)
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
@@ -171,11 +171,11 @@ def _write_lead(
     hits: Sequence[Hit],
     absent: Sequence[str],
     passages: Sequence[FoundPassage],
-    *,
-    lacks_words: bool,
+    whole: int | None,
 ) -> str:
     """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
 
+    `whole` is the number of the first passage with all words of the question, if there is one.
     If nothing was found, name the sections that have a word of the question, because code cannot know that
     none of them answers it.
     """
@@ -183,9 +183,11 @@ def _write_lead(
     exchange = state.exchanges[-1]
     missing = state_missing(absent)
     if passages:
-        sentences = [UNMATCHED] if lacks_words else []
-        if not any(passage.is_near for passage in passages):
+        sentences = [] if whole == 1 else [UNMATCHED]
+        if whole is None and not any(passage.is_near for passage in passages):
             sentences.append(_NOT_NEAR)
+        elif whole not in (None, 1):
+            sentences.append(f"Passage {whole} has them all.")
         is_compared = any(passage.similarity is not None for passage in passages)
         sentences.append(_NEAREST if is_compared else _NEAREST_BY_WORDS)
         absence = write_absence(measure_coverage(library), *missing) if missing else ""

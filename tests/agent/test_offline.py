@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
+from roamtui.agent import offline
 from roamtui.agent.agent import Agent
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
@@ -18,6 +19,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
     StopReason,
 )
+from roamtui.conversation.not_found import UNMATCHED
 from roamtui.conversation.notices import format_steps, make_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
@@ -28,6 +30,7 @@ from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
+from roamtui.retrieval.answers import choose_passages
 from roamtui.search.base import SearchServices
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import FakeSearcher, collect_events
@@ -177,6 +180,14 @@ async def test_words_of_another_passage_do_not_count() -> None:
 async def test_a_word_that_a_person_sees_in_the_passage_or_above_it_is_not_missing(text: str) -> None:
     exchange, _ = await _ask("How much does a bicycle cost?", text=text)
     assert "missing:" not in exchange.answer
+
+
+async def test_a_later_passage_with_all_words_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offline, "choose_passages", lambda *given, **named: [*choose_passages(*given, **named)][::-1])
+    text = "# War\n\n## County\n\nNo county shall keep ships of war.\n\n## Powers\n\nTo declare war.\n"
+    exchange, _ = await _ask("Who can declare war?", text=text)
+    assert exchange.stopped is StopReason.NEAREST
+    assert exchange.answer.startswith(f"{UNMATCHED} Passage 2 has them all. These are the nearest")
 
 
 async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning() -> None:
