@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -135,13 +135,15 @@ def _iter_matches(
 ) -> Iterator[QuoteMatch]:
     excerpt = text[slice(*bounds)]
     is_long = _is_long(quote)
-    for words, variant in product(read_words_for(quote, excerpt), _read_quote(quote)):
-        for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
-            match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
-            has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
-            is_within = within[0] <= match.start and match.end <= within[1]
-            if has_ellipses and is_within and (is_long or match.is_whole):
-                yield match
+    variants = _read_quote(quote)
+    for words in read_words_for(quote, excerpt):  # the text is read again only if a match is still wanted
+        for variant in variants:
+            for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
+                match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
+                has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
+                is_within = within[0] <= match.start and match.end <= within[1]
+                if has_ellipses and is_within and (is_long or match.is_whole):
+                    yield match
 
 
 def _is_long(quote: str) -> bool:
