@@ -86,16 +86,14 @@ def parse_section_ids(
     named = [arguments[key] for key in _ID_KEYS if arguments.get(key)]
     requested: list[str] = []
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
-        name = _BRACKETS_AROUND.sub("", text)
-        if resolve_name(library, name) is not None:
-            requested.append(name)
-        elif ids := list_ids(text):
-            requested += ids
-        else:
-            requested += filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
+        section_id = resolve_name(library, _BRACKETS_AROUND.sub("", text))
+        if section_id is not None:
+            requested.append(section_id)
+            continue
+        parts = list_ids(text) or [_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)]
+        requested += (resolve_name(library, part) or part[:_UNKNOWN_LENGTH_MAX] for part in parts if part)
     opened = requested[:ids_max]
-    section_ids = (resolve_name(library, each) or each[:_UNKNOWN_LENGTH_MAX] for each in opened)
-    return tuple(section_ids), len(requested) - len(opened)
+    return tuple(opened), len(requested) - len(opened)
 
 
 def _iter_texts(value: object) -> Iterator[str]:
