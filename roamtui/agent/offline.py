@@ -280,7 +280,7 @@ def _write_cards(
         shown = card.statement.shown
         if not read_visible_line(text).startswith(shown):
             blocks.append(replace_signs(f"> {escape_line_starts(escape_inline(shown))}"))
-        heads = library.list_heads([passage.span])[0] if passage.span is not None else ""
+        heads = replace_signs(library.list_heads([passage.span])[0]) if passage.span is not None else ""
         # a list, a table or code needs lines of its own
         is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
         quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")

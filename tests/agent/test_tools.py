@@ -168,6 +168,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
     shown = [event for exchange in agent.conversation.state.exchanges for event in exchange.events]
     notices = [notice.text for event in shown for notice in make_notices(event, library)]
     assert notices == ["Listed documents 1 to 3 of 3", "Listed documents 2 to 3 of 3"]
+    assert (await call(offset=1.0)).split("\n")[0] == "Documents 2 to 3 of 3:"
 
 
 def test_the_prompt_and_the_tools_have_at_most_750_tokens() -> None:

@@ -33,8 +33,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         sections = format_count(library.section_count, "section")
         text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
         return ToolResponse(text=text)
-    offset = str(arguments.get("offset") or 0)[:9]
-    start = min(int(offset), len(file_ids)) if offset.isdecimal() else 0
+    start = _read_offset(arguments.get("offset"), len(file_ids))
     shown = file_ids[start : start + LISTED_MAX]
     if not shown:
         text = f"There are {len(file_ids)} documents, none after {start}."
@@ -63,6 +62,14 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     results = tuple((file_id, "listed") for file_id in shown)
     notice = f"Listed documents {start + 1} to {end} of {len(file_ids)}"
     return ToolResponse(text="\n".join(lines), event=ToolFinished(results=results, notice=notice))
+
+
+def _read_offset(value: object, offset_max: int) -> int:
+    """Return the offset that a model names, perhaps as `50.0`, within bounds; 0 if it is not a number."""
+    try:
+        return max(0, min(int(float(str(value))), offset_max))
+    except (ValueError, OverflowError):
+        return 0
 
 
 TOOL = Tool(spec=DOCUMENTS, run=_run)
