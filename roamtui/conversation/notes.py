@@ -78,15 +78,18 @@ class NoteStore:
         """Return all notes in the order of creation."""
         with map_store_errors("read the notes", self._folder):
             paths = split_sources(self._source)
-            notes = {**_read(self._get_path(self._source))}
+            own = self._get_path(self._source)
+            notes = [*_read(own).values()]
             for other in self._folder.glob(f"*{_SUFFIX}"):
+                if other == own:
+                    continue
                 with suppress(StoreError):  # a damaged file hides only the notes that it has
-                    notes |= {
-                        key: note
-                        for key, note in _read(other).items()
+                    notes += (
+                        note
+                        for note in _read(other).values()
                         if any(_locate_file(note).is_relative_to(path) for path in paths)
-                    }
-            return tuple(sorted(notes.values(), key=lambda note: note.at))
+                    )
+            return tuple(sorted(notes, key=lambda note: note.at))
 
     def save(self, note: Note) -> None:
         """Write a new or changed note."""
@@ -102,12 +105,11 @@ class NoteStore:
 
     def take_over(self, moved: str) -> None:
         """Take the notes from the source that the document had before it moved."""
-        notes = NoteStore(self._folder, moved)
-        if own := [note for note in notes.read() if note.source_key == moved]:
-            with map_store_errors("move the notes", self._folder):
-                changed = {note.id: replace(note, source_key=self._source) for note in own}
+        with map_store_errors("move the notes", self._folder):
+            if notes := _read(self._get_path(moved)):
+                changed = {key: replace(note, source_key=self._source) for key, note in notes.items()}
                 self._write(self._source, changed)
-            notes.delete([note.id for note in own])
+                self._write(moved, {}, notes)
 
     def _get_path(self, source: str) -> Path:
         return self._folder / f"{make_index_stem(source)}{_SUFFIX}"

@@ -77,10 +77,10 @@ def _iter_entries(area: "_Element") -> Iterator[NavigationEntry]:
         if element.tag == "a":
             yield NavigationEntry(max(0, depth - 1), _read_words(element), element.get("href", ""))
             continue
-        first = next(element.iter("a", *_LISTS), element)
-        words = " ".join("".join(element.xpath("text() | *[not(self::ul or self::ol)]//text()")).split())
-        if first.tag in _LISTS and words:
-            yield NavigationEntry(depth, words, None)
+        if next(element.iter("a", *_LISTS), element).tag in _LISTS:
+            text = "".join(element.xpath("text() | *[not(self::ul or self::ol)]//text()"))
+            if words := " ".join(text.split()):
+                yield NavigationEntry(depth, words, None)
 
 
 def keep_pages(
