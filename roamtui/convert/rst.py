@@ -164,7 +164,10 @@ def _write_admonition(
 
 
 def _read_title_style(lines: list[str], position: int, *, is_start: bool) -> _TitleStyle | None:
-    """Return the style of the title at a line, which may start a block, or None if there is none."""
+    """Return the style of a title that begins at a line, or None.
+
+    A title without a line above it begins only where a block may, which `is_start` says.
+    """
     line = lines[position]
     below = lines[position + 1] if position + 1 < len(lines) else ""
     closing = lines[position + 2] if position + 2 < len(lines) else ""

@@ -114,7 +114,7 @@ class ZipPackage:
         return (f"not all of it can be read, because a part is damaged: {parts}.",) if parts else ()
 
     def parse(self, part_name: str, *, is_needed: bool = False) -> Any:  # noqa: ANN401 - lxml has no types
-        """Parse a part as XML, as far as it is sound. A missing part that is needed counts as damaged.
+        """Parse a part as XML, without what is damaged in it. A needed part that is missing is damaged.
 
         No entity is expanded, and no other file is read.
         """

@@ -100,7 +100,7 @@ def write_answer(
 
 
 def _list_sources(exchange: Exchange, library: Library) -> list[str | Surroundings]:
-    """List the sources of an answer as lines like those of the chat, and the text around their quotes."""
+    """List the sources of an answer, in the words of the chat, and the text around their quotes."""
     lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
         source = describe_source(citation, library)

@@ -146,7 +146,7 @@ class _Place(NamedTuple):
 def _find_words(
     quote: str, sentence: str, library: Library, section_id: str | None, context: str = ""
 ) -> _Place | None:
-    """Find a quote in a section, or else in the first text that has it: those of its document come first.
+    """Find a quote in a section, or else in another text. Those of its document are read first.
 
     It is looked up as written, then without the ids that a model copied with it. Of several places, the one
     with the `sentence` comes first, then the one that the `sentence` or the `context` means.

@@ -323,7 +323,7 @@ class Searcher:
         return vector if embedder.is_local else None, similarities
 
     def _embed_found(self, ranking: Ranking, vectors: VectorIndex) -> None:
-        """Embed missing chunks for a short time: those of the results by words first, then all others."""
+        """Embed missing chunks for a short time, those of the results by words before all others."""
         end = monotonic() + _SECONDS_MAX
         chunks = chain(_iter_best_chunks(ranking, vectors), vectors.iter_missing())
         while self._embed(vectors, chunks, _SMALL_BATCH) and monotonic() < end:
