@@ -62,17 +62,11 @@ class Upkeep:
         """Begin with all that the first screen did not need."""
         self.prepare_agent()
         self._run(self._check_quotes, "verdicts", replaces=True)
-        self.check_for_changes()
-        self._screen.set_interval(_CHECK_SECONDS, self.check_for_changes)
+        self._run(self._watch_document, "watching")
 
     def prepare_agent(self) -> None:
         """Start the model, and bring the index of a large source up to date before a question needs it."""
         self._run(self._prepare_agent, "preparing")
-
-    def check_for_changes(self) -> None:
-        """Check whether the document has changed on disk. If so, tell the person, or reload it if wanted."""
-        if self._screen.is_active:  # else the check would draw all of it again below a dialog
-            self._run(self._check_for_changes, "checking")
 
     def reload(self) -> None:
         """Read the document again."""
@@ -122,16 +116,22 @@ class Upkeep:
         if changed := await self._agent.check_answers_again():
             self._log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
 
-    async def _check_for_changes(self) -> None:
-        if self._questions.is_asking:
-            return
-        is_changed = await self.reloader.detect_change()
+    async def _watch_document(self) -> None:
+        """Check the document again and again, in one worker: a new worker costs more than a check."""
+        while True:
+            if self._screen.is_active:  # else the check would draw all of it again below a dialog
+                await self.check_for_changes()
+            await asyncio.sleep(_CHECK_SECONDS)
+
+    async def check_for_changes(self) -> None:
+        """Check whether the document has changed on disk. If so, tell the person, or reload it if wanted."""
+        is_changed = None if self._questions.is_asking else await self.reloader.detect_change()
         if is_changed is None:
             return
         if not is_changed:
             self._status.notice = ""
         elif self._reloads:
-            await self._reload()
+            self.reload()
         else:
             key = self._keys.first_keys["global.reload"]
             self._status.notice = f"Document changed on disk · {key} to reload"

@@ -117,8 +117,9 @@ class Life:
             while main.is_asking:
                 await self._cancel()
             await main.action_new_conversation().wait()
+        endless = ("keys", "watching")
         await self._hands.until(
-            lambda: all(worker.is_finished for worker in self._app.workers if worker.group != "keys")
+            lambda: all(worker.is_finished for worker in self._app.workers if worker.group not in endless)
         )
         await self._hands.until(lambda: not any("ExchangeView" in task.get_name() for task in asyncio.all_tasks()))
 

@@ -194,7 +194,8 @@ class RunningApp:
         def is_at_rest() -> bool:
             screen = self.app.screen
             rounds.append(screen._compositor.render_strips())
-            working = [worker.node for worker in self.app.workers if not worker.is_finished]
+            workers = [worker for worker in self.app.workers if worker.group != "watching"]  # that one never ends
+            working = [worker.node for worker in workers if not worker.is_finished]
             if any(screen in node.ancestors_with_self for node in working):  # others wait for what a dialog returns
                 return False
             return len(rounds) == _ROUNDS_AT_REST and all(lines == rounds[0] for lines in rounds)

@@ -56,7 +56,7 @@ def delete(file: Path) -> None:
 async def look(ui: RunningApp) -> None:
     """Come back to the app, as from an editor, when it is time to check the files again."""
     ui.main.upkeep.reloader._next_check_at = 0.0
-    ui.main.upkeep.check_for_changes()
+    ui.main.run_worker(ui.main.upkeep.check_for_changes())
     await ui.pause()
 
 
@@ -112,7 +112,7 @@ async def test_a_file_that_was_moved_away_and_back_has_not_changed(file: Path) -
         async def look_until(is_told: bool) -> None:  # noqa: FBT001
             def check() -> bool:
                 ui.main.upkeep.reloader._next_check_at = 0.0
-                ui.main.upkeep.check_for_changes()
+                ui.main.run_worker(ui.main.upkeep.check_for_changes())
                 return ("Document changed on disk" in ui.text) is is_told
 
             await ui.wait_until(check)

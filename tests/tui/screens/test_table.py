@@ -91,8 +91,11 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
 
 
 async def test_a_failed_question_names_its_document_and_the_key_that_chooses_a_model(tables: Tables) -> None:
-    failure = ScriptedReply(error=ModelError("Choose another model with --model."))
-    tables.model = ScriptedModel([failure, *[answer] * 20])
+    def fail_first_cell(asked: ModelRequest) -> ScriptedReply:
+        is_first_cell = "The notice period is 60 days" in asked.messages[-1].text and PERIOD in asked.messages[-1].text
+        return ScriptedReply(error=ModelError("Choose another model with --model.")) if is_first_cell else answer(asked)
+
+    tables.model = ScriptedModel([fail_first_cell] * 20)
     async with showing(tables) as ui:
         await ui.press_until(ConfirmDialog, "r")
         await ui.press_until("1 question failed. anna.md: Choose another model with f2.", "y")
