@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
 from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, Citation, QuoteState
-from roamtui.conversation.events import StopReason
+from roamtui.conversation.events import Reading, StopReason
 from roamtui.conversation.notices import Severity, format_cost
-from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words

@@ -149,12 +149,12 @@ class Answering(Struct, frozen=True, kw_only=True):
             else:
                 is_cut = stopped in (StopReason.CANCELLED, StopReason.ERROR) and not failure
                 if run.step.uses and is_cut:
-                    conversation.fold((StepRecorded(step=run.step),))
+                    conversation.apply_unsaved(StepRecorded(step=run.step))
                 try:
                     outcome = outcome or build_outcome(conversation.state, run, stopped, failure)
                 except Exception as error:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
                     outcome = build_unchecked_outcome(run, error)
-                conversation.fold(self.search.take_usage())
+                conversation.apply_unsaved(*self.search.take_usage())
                 await conversation.apply(finish_question(conversation.state, outcome))
 
     async def _prepare(self, question: str, options: AskOptions) -> AskOptions:
@@ -210,7 +210,7 @@ class Answering(Struct, frozen=True, kw_only=True):
                 break
             if draft := step.text.strip():
                 # It is on the screen already. Exports show it too.
-                conversation.fold((DraftRejected(text=shorten(draft, _REJECTED_LENGTH_MAX)),))
+                conversation.apply_unsaved(DraftRejected(text=shorten(draft, _REJECTED_LENGTH_MAX)))
             if step.uses:
                 context = self._make_tool_context(requests)
                 await run_calls(run, context, is_before_last_step=number + 1 == steps_max)
@@ -245,7 +245,7 @@ class Answering(Struct, frozen=True, kw_only=True):
             if room < 0 and limit is not None:
                 raise refusal or ModelError(_NO_ROOM.format(window=model.facts.window_tokens))
             sent = estimate_request(model, request)
-            conversation.fold(self.search.take_usage())
+            conversation.apply_unsaved(*self.search.take_usage())
             reply_tokens = get_answer_tokens(model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT)
             release = await self.consent.reserve_or_ask(model, sent, reply_tokens)
             if release is None:
@@ -268,7 +268,7 @@ class Answering(Struct, frozen=True, kw_only=True):
             else:
                 return True
             finally:
-                conversation.fold((UsageRecorded(usage=meter.take(), ends_step=True),))
+                conversation.apply_unsaved(UsageRecorded(usage=meter.take(), ends_step=True))
                 release(Usage())
 
     async def _receive_reply(  # noqa: PLR0912 - one case an event
@@ -325,7 +325,7 @@ class Answering(Struct, frozen=True, kw_only=True):
             run.step = replace(run.step, text=cut_repetition(run.step.text))
         if thoughts.strip():
             kept = thoughts.strip()[-_THOUGHTS_LENGTH:]
-            conversation.fold((ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)),))
+            conversation.apply_unsaved(ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)))
 
     async def _save_drafts(self, run: QuestionRun) -> None:
         """Save what arrives once a second."""

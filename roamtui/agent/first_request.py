@@ -9,8 +9,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import SectionsSearched
-from roamtui.conversation.reading import SearchHit
+from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError

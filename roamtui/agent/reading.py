@@ -4,8 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from roamtui.conversation.citations import Citation
-from roamtui.conversation.events import SectionsExpanded, SectionsSearched
-from roamtui.conversation.reading import Reading, SearchHit
+from roamtui.conversation.events import Reading, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from roamtui.conversation.reading import Nearest
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.search.sentences import Statement
 from roamtui.text import Span, format_page
@@ -49,6 +48,20 @@ _QUOTE_LABELS = {
 }
 CHANGED_LABEL = "changed since the answer"
 """Replaces the label of a quote that was found, and that the document no longer has."""
+
+
+class Nearest(Struct, frozen=True, kw_only=True):
+    """The words of a document that are most similar to a quote that was not found."""
+
+    text: str
+    """In Markdown."""
+    span: Span
+    is_read: bool
+    """Whether the model had read them."""
+    is_same: bool = False
+    """Whether they are the words of the quote, in a text that the model had not read."""
+    place: str = ""
+    """Where they are: the section, unless it is the cited one, and the page and the lines."""
 
 
 class Citation(Struct, frozen=True, kw_only=True):

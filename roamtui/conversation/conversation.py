@@ -144,7 +144,7 @@ class Conversation:
         if not events:
             return
         self._is_changed = True
-        self.fold(events)
+        self._fold(events)
         saving = asyncio.ensure_future(self._save_and_publish(events, self.switch_count))
         try:
             await asyncio.shield(saving)
@@ -154,11 +154,10 @@ class Conversation:
 
     def apply_unsaved(self, *events: RecordedEvent) -> None:
         """Fold and publish events at once. They are saved together with the next ones."""
-        self.fold(events)
+        self._fold(events)
         self.publish(*events)
 
-    def fold(self, events: tuple[RecordedEvent, ...]) -> None:
-        """Fold events into the state without publishing them. They are saved together with the next ones."""
+    def _fold(self, events: tuple[RecordedEvent, ...]) -> None:
         folded: list[RecordedEvent] = []
         for event in events:
             if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT:
@@ -261,8 +260,9 @@ class Conversation:
             library, event = graft_documents(self.state.library, documents, new_origins)
             self.state = replace(self.state, library=library)
             if event.pages or event.problems or event.approved_origins:
-                self.fold((event,))
-            self.publish(event)
+                self.apply_unsaved(event)
+            else:
+                self.publish(event)
 
     async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
         """Ask the person about a web origin. One that was refused stays so during the question."""

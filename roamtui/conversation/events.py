@@ -11,7 +11,6 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta, Struct
 
 from roamtui.conversation.citations import Citation
-from roamtui.conversation.reading import Reading, SearchHit
 from roamtui.document.library import LibrarySource
 from roamtui.text import Bounds, Span
 
@@ -376,6 +375,35 @@ class ThoughtsRecorded(Struct, frozen=True, kw_only=True):
     """Estimated tokens of all thoughts."""
 
 
+class SearchHit(Struct, frozen=True, kw_only=True):
+    """One result of a search by the agent."""
+
+    section_id: str
+    path: tuple[str, ...] = ()
+    score: float = 0.0
+    why: str = ""
+    """How the section was found, for example by its ranks; may be empty."""
+    is_read: bool = False
+    """Whether the model got more of its text than a line under "also found"."""
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """How much of the text a model had read when it answered, and what it had found but not read."""
+
+    whole: int
+    """Number of sections that it had read whole."""
+    partly: int
+    """Number of sections that it had read in part."""
+    sections: int
+    """Number of sections that are loaded."""
+    pages: str = ""
+    """How much of a site or folder is loaded, such as "2 of 5 pages"; empty if all of it is."""
+    queries: tuple[str, ...] = ()
+    """What it searched for, in addition to the question."""
+    unread: tuple[SearchHit, ...] = ()
+    """Sections that search found and the model did not read, best first."""
+
+
 class SectionsSearched(Struct, frozen=True, kw_only=True):
     """The agent searched the document."""
 
@@ -483,6 +511,7 @@ UnpublishedEvent = (
     | TranscriptRebuilt
     | StepRecorded
     | DraftRecorded
+    | DraftRejected
     | ThoughtsRecorded
     | UsageRecorded
     | QuestionsRewound
@@ -493,7 +522,6 @@ RecordedEvent = (
     | ConversationStarted
     | QuestionAsked
     | StepStarted
-    | DraftRejected
     | ReminderSent
     | RetryScheduled
     | SectionsSearched

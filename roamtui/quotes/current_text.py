@@ -8,10 +8,9 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.citations import Citation, Nearest, QuoteState
 from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.library_sync import hash_library
-from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
@@ -20,13 +19,13 @@ from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_span, iter_in_span
+from roamtui.quotes.full_sentence import find_surroundings, is_bare
 from roamtui.quotes.nearest import (
     CITED_SIMILARITY_MIN,
     SIMILARITY_MIN,
     find_nearest,
     has_same_words,
 )
-from roamtui.quotes.surroundings import find_surroundings, is_bare
 from roamtui.quotes.verdicts import PLACES_MAX, choose_place, make_citation, resolve_citation
 from roamtui.text import Span
 

@@ -13,7 +13,7 @@ from roamtui.outline.labels import PATH_STEP, make_path
 from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, recheck
-from roamtui.quotes.surroundings import find_surroundings
+from roamtui.quotes.full_sentence import find_surroundings
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import list_path_titles
 from roamtui.text import Span

@@ -25,8 +25,8 @@ from roamtui.markdown.units import UnitKind, list_units, split_unit
 from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import list_titles, make_path
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
+from roamtui.quotes.full_sentence import find_surroundings
 from roamtui.quotes.read import WORDS_MIN, CitationMark, ParsedAnswer, Quotation, read_answer
-from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.words import read_words
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, merge_bounds

@@ -7,9 +7,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import StopReason, Usage
+from roamtui.conversation.events import Reading, StopReason, Usage
 from roamtui.conversation.not_found import UNMATCHED
-from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage

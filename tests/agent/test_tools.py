@@ -14,10 +14,9 @@ from roamtui.agent.tool_calls import make_tools
 from roamtui.agent.tools import parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import SectionsSearched, ToolFinished
+from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
 from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import make_notices
-from roamtui.conversation.reading import SearchHit
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.policy import POLICY

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from roamtui.agent.agent import Agent
 from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Origin, StopReason, Usage
-from roamtui.conversation.reading import SearchHit
+from roamtui.conversation.events import Origin, SearchHit, StopReason, Usage
 from roamtui.errors import ModelError
 from roamtui.export.json import to_json_event
 from roamtui.headless.ask import AskReport, OutputFormat, run_ask

@@ -6,10 +6,9 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.citations import Citation, Nearest, QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
 from roamtui.markdown.surroundings import Surroundings

@@ -10,8 +10,14 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.conversation.events import ExpandResult, ExpandStatus, Origin, SectionsExpanded, SectionsSearched
-from roamtui.conversation.reading import SearchHit
+from roamtui.conversation.events import (
+    ExpandResult,
+    ExpandStatus,
+    Origin,
+    SearchHit,
+    SectionsExpanded,
+    SectionsSearched,
+)
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, FoldNodes
 from roamtui.document.library import Library

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roamtui.markdown.lines import measure
 from roamtui.markdown.surroundings import Part, Surroundings
 from roamtui.quotes.find import find_in_span
-from roamtui.quotes.surroundings import find_surroundings
+from roamtui.quotes.full_sentence import find_surroundings
 from roamtui.text import Span
 from tests.case_files import read_rows
 from tests.search.libraries import make_library
