@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing
 from typing import assert_never
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.consent import Consent
@@ -13,16 +13,15 @@ from roamtui.agent.first_request import find_pages_about
 from roamtui.agent.offline import add_passages, answer_offline
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.outcome import (
-    NO_STEP,
-    QuestionRun,
+    Reply,
     build_outcome,
     build_unchecked_outcome,
     choose_reminder,
     has_no_source,
 )
-from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
+from roamtui.agent.prompt import LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
-from roamtui.agent.tool_calls import make_tools, run_calls
+from roamtui.agent.tool_calls import CallRunner, make_tools
 from roamtui.agent.tools import ToolContext
 from roamtui.conversation.budget import estimate_message_tokens, get_answer_tokens
 from roamtui.conversation.conversation import Conversation
@@ -35,12 +34,12 @@ from roamtui.conversation.events import (
     QuestionDropped,
     ReminderSent,
     RetryScheduled,
+    Step,
     StepRecorded,
     StepStarted,
     StopReason,
     ThinkingStreamed,
     ThoughtsRecorded,
-    ToolUse,
     Usage,
     UsageRecorded,
 )
@@ -49,7 +48,6 @@ from roamtui.conversation.state import OFFLINE, apply_events
 from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
-    ARGUMENTS_LENGTH_MAX,
     CallUnreadable,
     Model,
     ModelRequest,
@@ -91,7 +89,7 @@ _SAVE_SECONDS = 1.0
 """Text that has been shown for this long is on disk, even if the program is killed."""
 
 
-class Answering(Struct, frozen=True, kw_only=True):
+class Answering(Struct, kw_only=True):
     """Answers one question of a conversation."""
 
     conversation: Conversation
@@ -100,11 +98,15 @@ class Answering(Struct, frozen=True, kw_only=True):
     search: DocumentSearch
     consent: Consent
     options: AgentOptions
+    reply: Reply = Reply()
+    """What the model has said so far."""
+    calls: CallRunner = field(default_factory=lambda: CallRunner({}))
+    room_tokens: int = 0
+    """Tokens that the last request and its answer leave of the context window."""
 
     async def answer(self, question: str, options: AskOptions) -> None:
         """Begin a question, and end it even if it fails or is cancelled."""
         conversation = self.conversation
-        run = QuestionRun(tools={})
         stopped = StopReason.CANCELLED  # unless something else is known
         failure = ""
         outcome: QuestionAnswered | None = None
@@ -113,25 +115,16 @@ class Answering(Struct, frozen=True, kw_only=True):
             if self.model.name == OFFLINE:
                 outcome = await answer_offline(conversation, self.search.searcher, question, options)
                 return
-            searcher = self.search.searcher
-            has_room = (self.model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
-            if not self.model.small_reason:
-                library = conversation.state.library
-                run.tools = make_tools(library, has_search=searcher is not None, has_room=has_room)
-            requests = RequestBuilder(
-                run=run,
-                conversation=conversation,
-                model=self.model,
-                searcher=searcher,
-                options=self.options,
-            )
+            requests = self._make_requests()
             conversation.set_budget(requests.budget)
             await requests.begin(question, options)
+            self.reply = Reply(is_brief=requests.brief is not None)
+            self.calls = CallRunner(requests.tools)
             stopped = await self._run_steps(requests)
             state = conversation.state
-            outcome = await asyncio.to_thread(build_outcome, state, run, stopped)
-            if run.brief is not None and has_no_source(outcome):
-                outcome = await add_passages(outcome, state, searcher)
+            outcome = await asyncio.to_thread(build_outcome, state, self.reply, stopped)
+            if self.reply.is_brief and has_no_source(outcome):
+                outcome = await add_passages(outcome, state, self.search.searcher)
             citations = await asyncio.to_thread(add_nearest, outcome.citations, state)
             outcome = replace(outcome, citations=citations)
         except RoamtuiError as error:
@@ -141,19 +134,20 @@ class Answering(Struct, frozen=True, kw_only=True):
             failure = str(error)
         except Exception as defect:
             stopped = StopReason.ERROR
-            outcome = outcome or build_unchecked_outcome(run, defect)
+            outcome = outcome or build_unchecked_outcome(self.reply, defect)
             raise
         finally:
             if not conversation.state.is_asking:
                 conversation.publish(QuestionDropped())
             else:
                 is_cut = stopped in (StopReason.CANCELLED, StopReason.ERROR) and not failure
-                if run.step.uses and is_cut:
-                    conversation.apply_unsaved(StepRecorded(step=run.step))
+                if self.calls.uses and is_cut:
+                    step = Step(text=self.reply.text, uses=self.calls.uses)
+                    conversation.apply_unsaved(StepRecorded(step=step))
                 try:
-                    outcome = outcome or build_outcome(conversation.state, run, stopped, failure)
+                    outcome = outcome or build_outcome(conversation.state, self.reply, stopped, failure)
                 except Exception as error:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
-                    outcome = build_unchecked_outcome(run, error)
+                    outcome = build_unchecked_outcome(self.reply, error)
                 conversation.apply_unsaved(*self.search.take_usage())
                 await conversation.apply(finish_question(conversation.state, outcome))
 
@@ -184,46 +178,62 @@ class Answering(Struct, frozen=True, kw_only=True):
                 await conversation.load(pages, Origin.AGENT)
         return options
 
+    def _make_requests(self) -> RequestBuilder:
+        """Make the builder of the requests, with the tools that the model may call. A small one gets none."""
+        searcher = self.search.searcher
+        has_room = (self.model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
+        library = self.conversation.state.library
+        tools = make_tools(library, has_search=searcher is not None, has_room=has_room)
+        return RequestBuilder(
+            conversation=self.conversation,
+            model=self.model,
+            searcher=searcher,
+            options=self.options,
+            tools={} if self.model.small_reason else tools,
+        )
+
     async def _run_steps(self, requests: RequestBuilder) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
-        run = requests.run
         conversation = self.conversation
-        steps_max = self.options.steps_max
-        if run.brief is not None:
-            run.step_count = 1
-            was_sent = await self._ask_model(requests, allow_calls=False)
-            return StopReason.ANSWERED if was_sent else StopReason.COST
+        calls = self.calls
+        steps_max = 1 if self.reply.is_brief else self.options.steps_max
         for number in range(1, steps_max + 1):
-            run.step_count = number
-            is_last = number == steps_max or not run.may_call
+            self.reply = replace(self.reply, step_count=number)
+            is_last = number == steps_max or not calls.may_call
             if not await self._ask_model(requests, allow_calls=not is_last):
                 return StopReason.COST
-            step = run.step
-            if step.uses and is_last:
-                uses = tuple(replace(use, result=LIMIT_REACHED) for use in step.uses)
-                run.step = replace(step, uses=())  # its text is the answer
-                await conversation.apply((StepRecorded(step=replace(step, text="", uses=uses)),))
-                return StopReason.STEP_LIMIT
-            reminder = "" if step.uses or is_last else choose_reminder(conversation.state, run)
-            if not step.uses and not reminder:
-                run.step = replace(step, text="") if run.broken_call else step
+            text = self.reply.text
+            if self.reply.is_brief:
                 break
-            if draft := step.text.strip():
+            if calls.uses and is_last:
+                uses = tuple(replace(use, result=LIMIT_REACHED) for use in calls.uses)
+                calls.uses = ()  # the text is the answer
+                await conversation.apply((StepRecorded(step=Step(text="", uses=uses)),))
+                return StopReason.STEP_LIMIT
+            reminder = ""
+            if not (calls.uses or is_last):
+                reminder = choose_reminder(conversation.state, self.reply, self.room_tokens)
+            if not (calls.uses or reminder):
+                if self.reply.broken_call:
+                    self.reply = replace(self.reply, text="")
+                break
+            if draft := text.strip():
                 # It is on the screen already. Exports show it too.
                 conversation.apply_unsaved(DraftRejected(text=shorten(draft, _REJECTED_LENGTH_MAX)))
-            if step.uses:
-                context = self._make_tool_context(requests)
-                await run_calls(run, context, is_before_last_step=number + 1 == steps_max)
-            elif run.broken_call:
+            if calls.uses:
+                context = self._make_tool_context()
+                await calls.run(context, is_before_last_step=number + 1 == steps_max)
+            elif self.reply.broken_call:
                 conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
-                run.draft = ""
-                run.step = replace(step, text=f"{step.text}\n{run.broken_call}".strip())
+                text = f"{text}\n{self.reply.broken_call}".strip()
+                self.reply = replace(self.reply, draft="")
             else:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
-                run.draft = step.text
-            recorded = replace(run.step, reminder=reminder)
-            run.step = NO_STEP
-            await conversation.apply((StepRecorded(step=recorded),))
+                self.reply = replace(self.reply, draft=text)
+            step = Step(text=text, uses=calls.uses, reminder=reminder)
+            self.reply = replace(self.reply, text="")
+            calls.uses = ()
+            await conversation.apply((StepRecorded(step=step),))
         return StopReason.ANSWERED
 
     async def _ask_model(self, requests: RequestBuilder, *, allow_calls: bool) -> bool:
@@ -233,8 +243,7 @@ class Answering(Struct, frozen=True, kw_only=True):
         it as too long. Raise `ModelError` if the model could not answer, or not even the question
         fits.
         """
-        run = requests.run
-        model = requests.model
+        model = self.model
         conversation = self.conversation
         limit = requests.budget.messages_max
         refusal: ModelError | None = None
@@ -250,16 +259,16 @@ class Answering(Struct, frozen=True, kw_only=True):
             release = await self.consent.reserve_or_ask(model, sent, reply_tokens)
             if release is None:
                 return False
-            run.step = NO_STEP
-            run.reason = None
-            run.room_tokens = room
+            self.reply = replace(self.reply, text="", reason=None, broken_call="")
+            self.calls.begin_reply(request.messages)
+            self.room_tokens = room
             meter = UsageMeter()
             started = StepStarted(
-                number=run.step_count, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd
+                number=self.reply.step_count, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd
             )
             try:
                 await conversation.apply((started,))
-                await self._receive_reply(request, run, meter)
+                await self._receive_reply(request, meter)
             except ModelError as error:
                 if refusal is not None or not error.overflow:
                     raise
@@ -272,73 +281,62 @@ class Answering(Struct, frozen=True, kw_only=True):
                 release(Usage())
 
     async def _receive_reply(  # noqa: PLR0912 - one case an event
-        self, request: ModelRequest, run: QuestionRun, meter: UsageMeter
+        self, request: ModelRequest, meter: UsageMeter
     ) -> None:
-        """Send a request, fill `run.step` from the stream, and publish what arrives.
+        """Send a request, and publish what arrives of the reply.
 
         Raises:
             ModelError: The model could not answer.
         """
         conversation = self.conversation
         thoughts = ""
-        run.broken_call = ""
-        call_ids = {call.id for message in request.messages for call in message.tool_calls}
-        saving = asyncio.create_task(self._save_drafts(run))
+        saving = asyncio.create_task(self._save_drafts())
         try:
             async with aclosing(read_reply(self.model, request, meter)) as events:
                 async for event in events:
                     match event:
                         case TextDelta(text):
-                            run.step = replace(run.step, text=run.step.text + text)
+                            self.reply = replace(self.reply, text=self.reply.text + text)
                             conversation.publish(AnswerStreamed(text=text))
                         case ThinkingDelta(text, replaces_text):
                             thoughts += text
                             if replaces_text:
-                                run.step = replace(run.step, text="")
+                                self.reply = replace(self.reply, text="")
                                 await conversation.apply((DraftRecorded(start=0, text=""),))
                             conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
                         case CallUnreadable(text):
-                            run.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
+                            self.reply = replace(self.reply, broken_call=text[:_BROKEN_CALL_LENGTH_MAX])
                         case ToolCallReceived(call):
-                            # some servers start to count again in each reply
-                            is_new = call.id not in ("", *call_ids)
-                            call_id = call.id if is_new else f"call_{len(call_ids)}_{call.id}"
-                            call_ids.add(call_id)
-                            # some servers leave a prefix or suffix, as in functions.expand_sections
-                            name = next((name for name in run.tools if name in call.name), call.name)
-                            arguments = call.arguments[:ARGUMENTS_LENGTH_MAX]
-                            call = replace(call, id=call_id, name=name, arguments=arguments)
-                            use = ToolUse(call=call, result=CALL_NOT_RUN)
-                            run.step = replace(run.step, uses=(*run.step.uses, use))
+                            self.calls.add(call)
                         case UsageReported():
                             pass  # `meter` counts it
                         case RetryPending(reason, wait):
                             conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait))
                         case ReplyFinished(reason):
-                            run.reason = reason
+                            self.reply = replace(self.reply, reason=reason)
                         case _:
                             assert_never(event)
         finally:
             saving.cancel()
             await asyncio.wait((saving,))
-        if run.reason == "repeated":
-            run.step = replace(run.step, text=cut_repetition(run.step.text))
+        if self.reply.reason == "repeated":
+            self.reply = replace(self.reply, text=cut_repetition(self.reply.text))
         if thoughts.strip():
             kept = thoughts.strip()[-_THOUGHTS_LENGTH:]
             conversation.apply_unsaved(ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)))
 
-    async def _save_drafts(self, run: QuestionRun) -> None:
+    async def _save_drafts(self) -> None:
         """Save what arrives once a second."""
         while True:
             await asyncio.sleep(_SAVE_SECONDS)
             start = len(self.conversation.state.exchanges[-1].answer)
-            if len(run.step.text) > start:
-                await self.conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
+            if len(self.reply.text) > start:
+                await self.conversation.apply((DraftRecorded(start=start, text=self.reply.text[start:]),))
 
-    def _make_tool_context(self, requests: RequestBuilder) -> ToolContext:
+    def _make_tool_context(self) -> ToolContext:
         """Make the context for the calls of a reply: they get a share of the tokens that are left."""
-        room = max(0, int(_STEP_SHARE * requests.run.room_tokens))
-        if requests.model.facts.window_tokens is not None:  # one page fits: older text makes room for it
+        room = max(0, int(_STEP_SHARE * self.room_tokens))
+        if self.model.facts.window_tokens is not None:  # one page fits: older text makes room for it
             room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
         return ToolContext(
             conversation=self.conversation,

@@ -1,6 +1,7 @@
 """`RequestBuilder`: decides what the model gets for one question, within its context window."""
 
 import asyncio
+from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,8 +16,8 @@ from roamtui.agent.first_request import (
     retrieve_context,
 )
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.outcome import QuestionRun
 from roamtui.agent.prompt import SYSTEM, WHOLE_NOTE
+from roamtui.agent.tools import Tool
 from roamtui.conversation.budget import RequestBudget, estimate_message_tokens, share_window
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked, WarningRaised
@@ -36,13 +37,15 @@ from roamtui.text import estimate_tokens
 class RequestBuilder(Struct, kw_only=True):
     """Builds the requests of one question. What the conversation needs for them is recorded in it."""
 
-    run: QuestionRun
-    """The progress of the question. It gets the short request, if there is one."""
     conversation: Conversation
     model: Model
     """The model that the question began with, although the person may have chosen another one since."""
     searcher: Searcher | None
     options: AgentOptions
+    tools: Mapping[str, Tool]
+    """Tools that the model may call, by name."""
+    brief: QuestionContext | None = None
+    """The text of the one short request, if the model is small."""
     hits_text: str = ""
     """What search found for the question."""
 
@@ -60,7 +63,7 @@ class RequestBuilder(Struct, kw_only=True):
         )
         if self.model.small_reason:
             brief = await self._choose_brief(state, question, within, self.budget.messages_max)
-            self.run.brief = brief
+            self.brief = brief
             number = len(state.exchanges) + 1
             asked = replace(
                 asked, number=number, model=self.model.name, preface=brief.text, excerpts=brief.excerpts
@@ -90,7 +93,7 @@ class RequestBuilder(Struct, kw_only=True):
         state = apply_events(self.conversation.state, *preparation)
         await self.conversation.apply((*preparation, *begin_question(state, asked, context)))
         if self._is_whole_open(self.conversation.state):
-            self.run.tools = {}
+            self.tools = {}
 
     async def _choose_brief(
         self, state: ConversationState, question: str, within: str | None, room: int | None
@@ -109,7 +112,7 @@ class RequestBuilder(Struct, kw_only=True):
         model = self.model
         return share_window(
             model.facts.window_tokens,
-            tools_tokens=model.estimate_tool_tokens(len(self.run.tools)),
+            tools_tokens=model.estimate_tool_tokens(len(self.tools)),
             has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,
         )
@@ -143,8 +146,8 @@ class RequestBuilder(Struct, kw_only=True):
 
     async def build(self, limit: int | None, *, allow_calls: bool) -> ModelRequest:
         """Build the next request. Make it shorter if its messages have more than `limit` tokens."""
-        if self.run.brief is not None:
-            return await self._build_brief(self.run.brief, limit)
+        if self.brief is not None:
+            return await self._build_brief(self.brief, limit)
         conversation = self.conversation
         context = await self._build_prompt_context(conversation.state)
         context = replace(context, budget=replace(context.budget, messages_max=limit))
@@ -152,7 +155,7 @@ class RequestBuilder(Struct, kw_only=True):
             await conversation.apply(shrunk)
         return ModelRequest(
             messages=tuple(conversation.state.iter_messages()),
-            tools=tuple(tool.spec for tool in self.run.tools.values()),
+            tools=tuple(tool.spec for tool in self.tools.values()),
             allow_calls=allow_calls,
         )
 
@@ -166,7 +169,7 @@ class RequestBuilder(Struct, kw_only=True):
                 return request
             room = max(0, estimate_tokens(brief.text) - excess)
             brief = await self._choose_brief(state, asked.question, asked.within, room)
-            self.run.brief = brief
+            self.brief = brief
 
     def learn_from_refusal(self, error: ModelError, tokens: int, sent_tokens: int) -> int:
         """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""

@@ -2,12 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from roamtui.agent.outcome import QuestionRun
-from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, REPEATED_CALL
+from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, REPEATED_CALL
 from roamtui.agent.specs import SEARCH, list_specs
 from roamtui.agent.tools import (
     Tool,
@@ -19,16 +18,19 @@ from roamtui.agent.tools import (
     parse_tool_arguments,
     search,
 )
-from roamtui.conversation.events import ExpandStatus, ToolCall, ToolFinished
+from roamtui.conversation.events import ExpandStatus, Message, ToolCall, ToolFinished, ToolUse
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.models.base import ARGUMENTS_LENGTH_MAX
 from roamtui.text import estimate_tokens
 
 TOOLS = {tool.spec.name: tool for tool in (collapse.TOOL, documents.TOOL, expand.TOOL, search.TOOL)}
 _NAME_LENGTH_MAX = 60
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
+_SAME_CALLS_MAX = 3
+"""Number of the same calls in one question after which the model may call no more tools."""
 
 
 def make_tools(library: Library, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
@@ -38,52 +40,85 @@ def make_tools(library: Library, *, has_search: bool, has_room: bool = False) ->
     return {spec.name: TOOLS[spec.name] for spec in specs}
 
 
-async def run_calls(run: QuestionRun, context: ToolContext, *, is_before_last_step: bool) -> None:
-    """Run the calls of a reply in the room of `context`, searches last, so that hits repeat no section."""
-    uses = sorted(run.step.uses, key=lambda use: use.call.name == SEARCH.name)
-    room = context.room_tokens
-    searches = sum(use.call.name == SEARCH.name for use in uses[:_CALLS_MAX])
-    for index, use in enumerate(uses):
-        if index >= _CALLS_MAX:
-            uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
-            continue
-        left = replace(
-            context,
-            room_tokens=room,
-            excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
-            search_tokens=context.search_tokens // max(1, searches),
-        )
-        result = await _run_call(run, use.call, left)
-        room = max(0, room - estimate_tokens(result.text))
-        uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
-        run.step = replace(run.step, uses=tuple(uses))
-        context.conversation.apply_unsaved(replace(result.event, tool=use.call.name[:_NAME_LENGTH_MAX]))
-    if is_before_last_step or not run.may_call:
-        uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
-    run.step = replace(run.step, uses=tuple(uses))
+class CallRunner:
+    """Runs what a model calls for one question."""
 
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+        self.uses: tuple[ToolUse, ...] = ()
+        """The calls of the current reply. Until a call has run, its result is `CALL_NOT_RUN`."""
+        self._ids: set[str] = set()
+        """Ids of the calls so far."""
+        self._counts = Counter[tuple[str, str]]()
+        """How often each tool was called with the same arguments, since a call last changed what is open."""
 
-async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> ToolResponse:
-    """Run a call, unless it repeats another or names no tool. If it fails, say so to the model."""
-    name = call.name[:_NAME_LENGTH_MAX]
-    arguments = parse_tool_arguments(call.arguments)
-    key = name, json.dumps(arguments, sort_keys=True)
-    run.call_counts[key] += 1
-    if run.call_counts[key] > 1:
-        notice = "The model repeated a request, so it was not carried out again"
-        return ToolResponse(text=REPEATED_CALL, event=ToolFinished(notice=notice))
-    tool = run.tools.get(call.name)
-    if tool is None:
-        return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.')
-    before = context.conversation.state
-    try:
-        response = await tool.run(arguments, context)
-    except RoamtuiError as error:
-        del run.call_counts[key]  # the same call may succeed later
-        return ToolResponse(text=f"{name} failed: {error}")
-    state = context.conversation.state
-    if state.library is not before.library or state.open_sections != before.open_sections:
-        run.call_counts = Counter({key: 1})  # other calls may have new results
-    if any(status == ExpandStatus.NO_ROOM for _, status in response.event.results):
-        run.call_counts[key] -= 1  # the next step has room again
-    return response
+    @property
+    def may_call(self) -> bool:
+        """Whether the model may call more tools. It may not once it repeats its calls."""
+        return max(self._counts.values(), default=0) < _SAME_CALLS_MAX
+
+    def begin_reply(self, messages: Iterable[Message]) -> None:
+        """Forget the calls of the last reply. Those in the `messages` of the next request have results."""
+        self.uses = ()
+        self._ids = {call.id for message in messages for call in message.tool_calls}
+
+    def add(self, call: ToolCall) -> None:
+        """Add a call of the current reply."""
+        # some servers start to count again in each reply
+        is_new = call.id not in ("", *self._ids)
+        call_id = call.id if is_new else f"call_{len(self._ids)}_{call.id}"
+        self._ids.add(call_id)
+        # some servers leave a prefix or suffix, as in functions.expand_sections
+        name = next((name for name in self._tools if name in call.name), call.name)
+        call = replace(call, id=call_id, name=name, arguments=call.arguments[:ARGUMENTS_LENGTH_MAX])
+        self.uses = (*self.uses, ToolUse(call=call, result=CALL_NOT_RUN))
+
+    async def run(self, context: ToolContext, *, is_before_last_step: bool) -> None:
+        """Run the calls of the reply in the room of `context`. Searches come last, to repeat no section."""
+        uses = sorted(self.uses, key=lambda use: use.call.name == SEARCH.name)
+        room = context.room_tokens
+        searches = sum(use.call.name == SEARCH.name for use in uses[:_CALLS_MAX])
+        for index, use in enumerate(uses):
+            if index >= _CALLS_MAX:
+                uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
+                continue
+            left = replace(
+                context,
+                room_tokens=room,
+                excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
+                search_tokens=context.search_tokens // max(1, searches),
+            )
+            result = await self._run_call(use.call, left)
+            room = max(0, room - estimate_tokens(result.text))
+            uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
+            self.uses = tuple(uses)
+            tool_name = use.call.name[:_NAME_LENGTH_MAX]
+            context.conversation.apply_unsaved(replace(result.event, tool=tool_name))
+        if is_before_last_step or not self.may_call:
+            uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
+        self.uses = tuple(uses)
+
+    async def _run_call(self, call: ToolCall, context: ToolContext) -> ToolResponse:
+        """Run a call, unless it repeats another or names no tool. If it fails, say so to the model."""
+        name = call.name[:_NAME_LENGTH_MAX]
+        arguments = parse_tool_arguments(call.arguments)
+        key = name, json.dumps(arguments, sort_keys=True)
+        self._counts[key] += 1
+        if self._counts[key] > 1:
+            notice = "The model repeated a request, so it was not carried out again"
+            return ToolResponse(text=REPEATED_CALL, event=ToolFinished(notice=notice))
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(self._tools)}.')
+        before = context.conversation.state
+        try:
+            response = await tool.run(arguments, context)
+        except RoamtuiError as error:
+            del self._counts[key]  # the same call may succeed later
+            return ToolResponse(text=f"{name} failed: {error}")
+        state = context.conversation.state
+        if state.library is not before.library or state.open_sections != before.open_sections:
+            self._counts = Counter({key: 1})  # other calls may have new results
+        if any(status == ExpandStatus.NO_ROOM for _, status in response.event.results):
+            self._counts[key] -= 1  # the next step has room again
+        return response
