@@ -9,7 +9,8 @@ A word has one *exact* key: its spelling after Unicode's compatibility normalisa
 characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. It has several
 *loose* keys, which tell whether it is the same word written otherwise: its runs of letters in lower case, and
 its signs. A word with a digit is one loose key, so that its sign, separators and decimals count. Only a unit
-and a currency sign have keys of their own, because a space may separate them from the number.
+and a currency sign have keys of their own, because a space may separate them from the number, and so have the
+numbers on both sides of a dash.
 """
 
 import re
@@ -207,6 +208,11 @@ def _list_loose_keys(text: str) -> Iterator[str]:
     """Yield the loose keys of a folded word in lower case."""
     if not any(map(str.isdigit, text)):
         yield from _list_letters(text)
+        return
+    parts = text.split("-")
+    if len(parts) > 1 and all(any(map(str.isdigit, part)) for part in parts):
+        for part in parts:
+            yield from _list_loose_keys(part)
         return
     number = _PADDED_NUMBER.fullmatch(text)
     if number is None:
