@@ -112,13 +112,17 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
 
 
 def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpanded:
-    """Deliver open sections whose text the model lacks. Those without room wait for the next question."""
+    """Deliver open sections whose text the model lacks. Those without room wait for the next question.
+
+    A section has no text of its own if the one above it had it, which may have been closed since.
+    """
+    library = state.library
+    delivered = state.collect_delivered()
     pending_ids = tuple(
         section.section_id
         for section in state.open_sections.values()
-        if section.tokens
-        and not (section.deliveries or section.is_closing)
-        and section.section_id in state.library
+        if section.section_id in library and not (section.deliveries or section.is_closing)
+        if section.tokens or subtract_delivered(library.node(section.section_id).own_content_span, delivered)
     )
     deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room_tokens)
     return expand_for_agent(state, deliver)

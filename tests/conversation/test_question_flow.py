@@ -11,6 +11,7 @@ from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,
     begin,
+    close_by,
     find,
     finish,
     make_state,
@@ -30,6 +31,16 @@ def test_a_section_without_room_is_named_and_retried() -> None:
     assert next(iter(state.open_sections.values())).deliveries == ()
     state = begin(finish(state))
     assert "long-0 " in messages(state)[-1].text
+
+
+def test_a_section_whose_text_was_closed_with_the_one_above_is_delivered_again() -> None:
+    state = finish(open_by_person(step(begin(make_state()), "Parent"), "Child one"))
+    state = finish(begin(state))
+    state = close_by(state, Origin.AGENT, "Parent")
+    assert tuple(state.open_sections) == (find(state, "Child one"),)
+    state = begin(state)
+    assert "child-one-0 " in read_all(state)
+    assert "child-two-0 " not in read_all(state)
 
 
 _QUESTIONS = 5
