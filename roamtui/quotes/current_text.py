@@ -103,8 +103,11 @@ def _find_claim(claim: Claim, library: Library, similarity_min: float) -> Findin
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
     was_missing = claim.original_state is QuoteState.NOT_FOUND
+    was_elsewhere = was_missing or claim.original_state is QuoteState.ELSEWHERE
     sentence = claim.sentence or ""
-    place = _find_words(claim.quote, sentence, library, expected, claim.context)
+    place = _find_words(
+        claim.quote, sentence, library, expected, claim.context, was_in_section=not was_elsewhere
+    )
     if place is None:
         similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
         similar = find_nearest(claim.quote, library, similar_in, similarity_min)
@@ -120,7 +123,6 @@ def _find_claim(claim: Claim, library: Library, similarity_min: float) -> Findin
     found = place.found
     status = ClaimStatus.SAME
     if (claim.section_id or claim.anchor) and not place.is_in_section:
-        was_elsewhere = was_missing or claim.original_state is QuoteState.ELSEWHERE
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     if sentence and not place.has_sentence:
         status = ClaimStatus.SENTENCE_CHANGED
@@ -143,12 +145,19 @@ class _Place(NamedTuple):
 
 
 def _find_words(
-    quote: str, sentence: str, library: Library, section_id: str | None, context: str = ""
+    quote: str,
+    sentence: str,
+    library: Library,
+    section_id: str | None,
+    context: str = "",
+    *,
+    was_in_section: bool = True,
 ) -> _Place | None:
     """Find a quote in a section, or else in another text. Those of its document are read first.
 
     It is looked up as written, then without the ids that a model copied with it. Of several places, the one
-    with the `sentence` comes first, then the one that the `sentence` or the `context` means.
+    with the `sentence` comes first, then the one that the `sentence` or the `context` means. A quote that
+    `was_in_section` is only elsewhere with its sentence: the same figure may be in many tables.
     """
     section = None if section_id is None else library.node(section_id).content_span
     texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
@@ -156,7 +165,10 @@ def _find_words(
         for text in texts if section is None else [section, *texts]:
             places = [*islice(iter_in_span(words, library, text), PLACES_MAX)]
             kept = next((place for place in places if _has_sentence(quote, sentence, place, library)), None)
-            found = kept or choose_place(places, library, sentence, context)
+            has_left = was_in_section and section is not None and text is not section
+            found = kept
+            if found is None and not (has_left and sentence):
+                found = choose_place(places, library, sentence, context)
             if found is not None:
                 return _Place(found, kept is not None, text is section)
     return None
@@ -331,5 +343,6 @@ def _find_again(quote: str, citation: Citation, library: Library) -> tuple[Found
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
         if is_in_own or not citation.is_verified:
             return found, is_in_own
-    place = _find_words(quote, citation.original_sentence, library, section_id)
+    was_in_section = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
+    place = _find_words(quote, citation.original_sentence, library, section_id, was_in_section=was_in_section)
     return (None, False) if place is None else (place.found, place.is_in_section)

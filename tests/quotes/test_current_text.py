@@ -108,6 +108,28 @@ def test_a_quote_is_looked_up_in_the_sentence_that_was_kept_with_it(
     assert library.text_at(finding.span) == quote
 
 
+@pytest.mark.parametrize(
+    ("caps", "status", "is_there"),
+    [
+        ("| E | £100 |", ClaimStatus.GONE, False),
+        ("| E | £90 |\n\n| Class | Deposit |\n|---|---|\n| C | £100 |", ClaimStatus.MOVED, True),
+    ],
+)
+def test_words_have_moved_only_with_their_sentence(caps: str, status: ClaimStatus, *, is_there: bool) -> None:
+    charges = _CHARGES.replace("Wheels: £100.\n", "")
+    state = expand_by_agent(begin(make_state(charges)), "Deposits")[0]
+    deposits = find(state, "Deposits")
+    (citation,) = QuoteChecker(state).cite(f'Class C costs "£100" [{deposits}].')
+    library = make_library(charges.replace("| C | £100 |", "| C | £120 |").replace("| E | £100 |", caps))
+    claim = Claim(
+        quote="£100", place="", section_id=deposits, original_state=QuoteState.EXACT, sentence=citation.sentence
+    )
+    assert recheck(claim, library).status is status
+    (event,) = update_citations(replace(_answer(state, citation), library=library))
+    assert event.citations[0].is_changed
+    assert event.citations[0].state is (QuoteState.ELSEWHERE if is_there else QuoteState.NOT_FOUND)
+
+
 @pytest.mark.parametrize(("quote", "changes"), read_rows("quotes/recheck", "changes"))
 def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: str) -> None:
     text = f"# Huts\n\nAll huts are old. {quote} and more.\n".replace("two", "three")
