@@ -256,15 +256,20 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         or (OLLAMA_WINDOW_TOKENS if is_ollama else info.get("max_input_tokens")),
         window_note="set by window_tokens" if job.options.window_tokens else "",
         can_call_tools=can_call_tools,
-        prices=(0.0, 0.0) if server else _read_prices(info),
+        prices=(0.0, 0.0) if server else read_prices(info),
     )
 
 
-def _read_prices(info: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the prices of a token that is sent and of one of the reply, by litellm's table."""
+def read_prices(info: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the prices of a token that is sent and of one of the reply, by litellm's table.
+
+    Return None if they are unknown. The table has 0 for many models whose prices nobody has entered.
+    """
     sent = info.get("input_cost_per_token")
     received = info.get("output_cost_per_token")
-    return None if sent is None else (sent, sent if received is None else received)
+    if sent is None or not (sent or received):
+        return None
+    return sent, sent if received is None else received
 
 
 def add_facts(resolved: ResolvedModel, facts: ModelFacts, options: ModelOptions) -> ResolvedModel:

@@ -8,6 +8,7 @@ import pytest
 from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import ModelRequest
 from roamtui.models.completion import CallAssembler, build_arguments, read_usage
+from roamtui.models.litellm_worker import read_prices
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_protocol import Job, ResolvedModel
 from tests.models.asking import answer_calls, make_request
@@ -109,3 +110,10 @@ def test_usage_that_no_request_can_have_is_not_believed(impossible: dict[str, ob
     believed = Usage(input_tokens=100, output_tokens=20, cost_usd=0.5, source="provider")
     assert read_usage(SimpleNamespace(**possible), is_counted=True) == believed
     assert read_usage(SimpleNamespace(**{**possible, **impossible}), is_counted=True) is None
+
+
+@pytest.mark.parametrize(("sent", "received", "prices"), [(0.0, 0.0, None), (0.0, None, None), (1.0, 0.0, (1.0, 0.0))])
+def test_a_price_of_nothing_in_the_table_is_not_known(
+    sent: float, received: float | None, prices: tuple[float, float] | None
+) -> None:
+    assert read_prices({"input_cost_per_token": sent, "output_cost_per_token": received}) == prices
