@@ -197,7 +197,7 @@ def _format_reading(model: str, reading: Reading | None) -> str:
     if reading is None or model == OFFLINE:
         return ""
     sections = format_count(reading.sections, "section")
-    partly = f", {reading.partly:,} in part" if reading.partly else ""
+    partly = f", and parts of {reading.partly:,} more" if reading.partly else ""
     sentences = [f"Read {reading.whole:,} of {sections}{partly}"]
     if reading.whole >= reading.sections and not reading.pages:
         sentences = ["Read the whole document"]

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import ResultTable
 
-EMBEDDING_FORM = "embedded {:,} of {:,} sections"
+EMBEDDING_FORM = "embedded {:,} of {:,} sections with text"
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 

@@ -33,7 +33,8 @@ class ReplyProgress:
         self._clock = clock
         self._activity = ""
         """What happens now; empty if no question is being answered."""
-        self._started = 0.0
+        self._heard_at = 0.0
+        """When something last came of it."""
         self._pieces: list[str] = []
         """What the model has written for the current step."""
 
@@ -60,17 +61,24 @@ class ReplyProgress:
 
     def _begin(self, activity: str) -> None:
         self._activity = activity
-        self._started = self._clock()
+        self._heard_at = self._clock()
         self._pieces = []
 
     def _add(self, activity: str, text: str) -> None:
         if self.is_running:
             self._activity = activity
+            self._heard_at = self._clock()
             self._pieces.append(text)
 
     def describe(self) -> str:
-        """Return, for example, ``reading 1.3k tokens · 35 s`` or ``writing · 40 tokens``."""
-        seconds = int(self._clock() - self._started)
+        """Return, for example, ``reading 1.3k tokens · 35 s`` or ``writing · 40 tokens``.
+
+        The seconds are those since something came.
+        """
+        parts = [self._activity]
         if self._pieces:
-            return f"{self._activity} · {format_token_count(estimate_tokens(''.join(self._pieces)))}"
-        return f"{self._activity} · {seconds} s" if seconds >= _SECONDS_MIN else self._activity
+            parts.append(format_token_count(estimate_tokens("".join(self._pieces))))
+        seconds = int(self._clock() - self._heard_at)
+        if seconds >= _SECONDS_MIN:
+            parts.append(f"{seconds} s")
+        return " · ".join(parts)

@@ -85,8 +85,12 @@ def run_index(
         searcher.embed_all()
         coverage = searcher.vector_coverage
         is_unknown = library.section_count and not coverage.total
-        german = "The model for search by meaning does not compare German text. Its words are searched."
-        write_text(f"{german if is_unknown else coverage.format()}\n")
+        compared = coverage.format()
+        if is_unknown:
+            compared = "The model for search by meaning does not compare German text. Its words are searched."
+        elif coverage.compared == coverage.total:
+            compared = "All sections that have text are compared by meaning."
+        write_text(f"{compared}\n")
 
 
 def add_summaries(

@@ -297,5 +297,5 @@ def format_progress(run: TableRun) -> str:
     if run.pending:
         parts.append(f"{format_count(run.pending, 'cell')} left to fill")
     if usage := format_usage(run.usage):
-        parts.append(f"read {usage}")
+        parts.append(f"this run read {usage}")
     return " · ".join(parts)

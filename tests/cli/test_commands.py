@@ -229,7 +229,7 @@ def test_sections_are_embedded_into_a_database_searched_and_deleted(
         result = run("index", *arguments)
         assert result.code == 0
         assert "\nollama/arctic will read 5 sections, about 93 tokens.\n" in result.err
-        assert result.out.endswith("5 of 5 sections with text compared by meaning\n")
+        assert result.out.endswith("All sections that have text are compared by meaning.\n")
         assert len(server.texts) == 5
         assert run("index", *arguments).out.startswith("5 sections; 0 entries new")
         assert len(server.texts) == 5

@@ -22,6 +22,7 @@ def test_each_moment_of_a_question_has_its_words_and_long_ones_their_seconds() -
         (StepStarted(number=1, input_tokens=1_300), 35.0),
         (ThinkingStreamed(text="The fees are in Fees. " * 40), 1.0),
         (AnswerStreamed(text="Two euros a day. " * 10), 1.0),
+        (AnswerStreamed(text="It is"), 12.0),
         (StepStarted(number=2, input_tokens=1), 1.0),
     ):
         progress.show_event(event)
@@ -31,7 +32,9 @@ def test_each_moment_of_a_question_has_its_words_and_long_ones_their_seconds() -
     assert said[:2] == ["getting ready to ask · 6 s", "reading 1.3k tokens · 35 s"]
     assert said[2].startswith("thinking · ")
     assert said[3].startswith("writing · ")
-    assert said[4] == "reading 1 token"
+    assert said[3].endswith(" tokens")
+    assert said[4].endswith(" tokens · 12 s"), "the stream has stalled"
+    assert said[5] == "reading 1 token"
     progress.show_event(QuestionAnswered(answer="Two euros.", stopped=StopReason.ANSWERED))
     assert not progress.is_running
 

@@ -77,11 +77,11 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
     ("quote", "found", "note"),
     [
         ("ninety loaves", "ninety loaves", ""),
-        ("The deck oven takes fifty loaves", "The deck oven takes ninety loaves", "most similar passage"),
+        ("The deck oven takes fifty loaves", "The deck oven takes ninety loaves", "most similar passage is shown."),
     ],
 )
 async def test_a_source_that_a_key_chooses_is_shown_in_tree_and_reader(quote: str, found: str, note: str) -> None:
-    async with running(make_app(), SIZE) as ui:
+    async with running(make_app(), (70, 35)) as ui:
         deck = ui.find_id("Deck oven")
         await ui.ask(QUESTION, expand(deck), f'"{quote}" [{deck}].')
         await ui.reach("Deck oven", "shift+tab", "j", "enter")

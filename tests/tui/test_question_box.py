@@ -198,6 +198,7 @@ async def test_questions_that_were_taken_back_come_back_after_a_restart_until_th
     async with running(make_app(store=store)) as ui:
         await ui.wait_until("Kept from last time")
         assert ui.box.drafts == [SECOND]
+        assert "shows more" not in ui.text, "what the key shows was not kept"
 
 
 async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: ConversationStore) -> None:

@@ -275,7 +275,8 @@ class QuestionArea(Container):
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
         self.keep_draft()
-        self._frame.border_subtitle = "Kept from last time · ↑ shows more" if found else ""
+        more = " · ↑ shows more" if len(drafts) > 1 else ""
+        self._frame.border_subtitle = f"Kept from last time{more}" if found else ""
 
     @on(TextArea.Changed)
     def _keep_draft_soon(self) -> None:

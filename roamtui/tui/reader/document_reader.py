@@ -138,7 +138,8 @@ class DocumentReader(Reader):
             found = find_in_span(target.statement, self.library, span)
             span = found.span if found else span
         self.open(section_id, highlight=span, is_nearest=is_nearest, is_read=is_read)
-        self.post_message(StatusMessage(warning))
+        if warning:
+            self.notify(f"{warning}.", markup=False)
 
     def show_match(self, match: Span) -> None:
         """Open the section of a match of the search, unless its document is in view already."""

@@ -191,10 +191,12 @@ class TableScreen(Screen[None]):
             proof = cell.proof
             has_verdict = not cell.is_passage
             quote = proof.quote if proof is not None and has_verdict else None
-            room = max(1, (height - 2) // (2 if quote else 1)) * width * 9 // 10  # lines end between words
+            free = height - 2
+            room = _count_characters(free // (2 if quote else 1), width)
             note = adapt_flags(cell.note, self._keys)
             value = sanitise_line(cell.text) if cell.value else sanitise_line(note or cell.state.label)
             lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
+            room = _count_characters(free - len(lines[-1].wrap(max(1, width))), width)
             if proof is not None and quote and proof.surroundings is not None:
                 lines.append(draw_parts(proof.surroundings.cut(room)))
             elif quote:
@@ -321,6 +323,11 @@ class TableScreen(Screen[None]):
         if event.state is WorkerState.ERROR:
             self._show_message(format_error(event.worker.error, self._keys))
         self._show_head()
+
+
+def _count_characters(lines: int, width: int) -> int:
+    """Return how many characters surely fit in some lines, which end between words."""
+    return max(1, lines) * width * 9 // 10
 
 
 def _check_question(typed: str) -> str:

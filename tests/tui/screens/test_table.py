@@ -67,6 +67,21 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
             await ui.press_until(lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
 
 
+async def test_a_quote_gets_the_lines_that_the_value_leaves_free(tables: Tables) -> None:
+    period = "60 days from the day on which the letter arrives" + " at the office or the flat of the landlord" * 4
+    lease = tables.leases / "anna.md"
+    lease.write_text(lease.read_text("utf-8").replace("60 days", period), "utf-8")
+
+    def quote_all(asked: ModelRequest) -> ScriptedReply:
+        return ScriptedReply(text=answer(asked).text.replace("is 60 days", f"is {period}"))
+
+    tables.model = ScriptedModel([quote_all] * 20)
+    async with showing(tables, (100, 40)) as ui:
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("6 of 6 cells", "y")
+        await ui.wait_until(f"The notice period is {period}")
+
+
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
     gate = asyncio.Event()
 
@@ -140,6 +155,7 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         await _answer_prompt(ui, "Since when? [date]")
         await ui.wait_until(ConfirmDialog)
         await ui.press_until("4 of 4 cells", "y")
+        assert "this run read" in ui.words, "and not the runs before it"
         assert [column.type.value for column in table.columns] == ["text", "date"]
         kept = [column.question for column in read_table(filled.folder).columns]
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
