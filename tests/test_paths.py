@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -85,18 +84,6 @@ def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
     assert pipe.is_fifo()
     with pytest.raises(IsADirectoryError):
         paths.replace_file(tmp_path, b"text")
-
-
-def test_of_several_who_replace_a_file_at_once_one_is_the_last(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    versions = [bytes([number]) * 100_000 for number in range(8)]
-    file.write_bytes(versions[0])
-    with ThreadPoolExecutor(len(versions)) as pool:
-        done = [pool.submit(paths.replace_file, file, version) for version in versions * 4]
-        while not all(one.done() for one in done):
-            assert file.read_bytes() in versions
-    assert [one.result() for one in done] == [None] * len(done)
-    assert [*_read_folder(tmp_path)] == ["file"]
 
 
 @pytest.mark.parametrize(

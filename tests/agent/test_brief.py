@@ -126,19 +126,6 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
     assert last.citations[0].path[-1] == "Fees"
 
 
-async def test_a_short_section_that_the_person_opened_leaves_the_room_to_what_search_finds() -> None:
-    log = "".join(f"Yacht {number} pays £18 a night. {_FILLING}\n\n" for number in range(60))
-    logs = "".join(f"## Log {number}\n\n{log}" for number in range(4))
-    lengths: list[int] = []
-    for titles in ((), ("Opening",)):
-        agent = ask_small("A yacht costs £18 a night.", text=f"{_TEXT}\n{logs}")
-        opening = ExpandSections(section_ids=tuple(ids(agent, *titles)), origin=Origin.PERSON)
-        await agent.conversation.execute(opening)
-        await answer(agent, _QUESTION)
-        lengths.append(len(sent(agent)[-1].text))
-    assert lengths[1] > 0.9 * lengths[0] > 1_000
-
-
 @pytest.mark.parametrize("window_tokens", [32_000, None])
 @pytest.mark.parametrize(("title", "is_whole"), [("Watches", False), ("Opening", True)])
 async def test_the_section_of_a_question_is_sent_whole_only_if_it_is_short(
@@ -212,10 +199,3 @@ async def test_sentences_without_a_source_are_named_in_the_answer_of_a_large_mod
     last: QuestionAnswered = await answer(make_agent([expanding("Fees"), saying(text)]))
     assert [last.answer[start:end] for start, end in last.unsourced] == ["The mayor of Paris likes elephants."]
     assert [citation.state for citation in last.citations] == [QuoteState.EXACT]
-
-
-async def test_passages_below_an_answer_without_proof_are_about_the_question_that_a_follow_up_completes() -> None:
-    agent = ask_small()
-    await answer(agent, _QUESTION, saying("Not found: no fee."))
-    follow_up = await answer(agent, "and for a canoe?", saying("Not found: no fee."))
-    assert [citation.path[-1] for citation in follow_up.citations][:1] == ["Fees"]

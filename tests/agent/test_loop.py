@@ -5,10 +5,8 @@ from itertools import cycle, islice, pairwise
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     CloseReason,
     Message,
@@ -43,7 +41,7 @@ from tests.agent.asking import (
     sent,
 )
 from tests.conversation.conversations import FakeApprover, make_library
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, estimate_request_tokens
+from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens
 
 _TOOLS = ["expand_sections", "search_sections"]
 
@@ -134,13 +132,6 @@ async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     for _ in range(2):
         await ask(agent, "Why?", EXPENSIVE)
     assert len(approver.asked) == 2
-
-
-async def test_an_agent_without_options_sends_what_search_finds() -> None:
-    library = make_library(DOCUMENT)
-    model = ScriptedModel(["Not found: no."] * 2)
-    await Agent(Conversation(library), model, Searcher(library)).ask("How much fish do herons eat?")
-    assert "forty grams of fish a day" in "".join(message.text for message in model.requests[0].messages)
 
 
 async def test_a_question_whose_answer_cannot_be_judged_is_closed_with_its_paid_reply(

@@ -1,7 +1,6 @@
 """What a conversation has spent: every request counts, however it ends, and whatever becomes of its question."""
 
 import asyncio
-from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -26,11 +25,6 @@ from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 PAID = Usage(input_tokens=1_000, output_tokens=50, cost_usd=0.0081, source="provider")
 REPLY = ScriptedReply(text="Not found: no.", usage=PAID)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    return ConversationStore(tmp_path / "conversations")
 
 
 async def _ask_again(agent: Agent, *replies: ScriptedReply) -> None:

@@ -23,7 +23,6 @@ from roamtui.conversation.events import (
     WarningRaised,
 )
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
-from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import (
     AskOptions,
@@ -280,14 +279,6 @@ def test_an_open_conversation_is_not_renamed_elsewhere_and_a_sentence_says_why(s
     assert str(error.value) == "Could not rename the conversation: another window or program is using it."
 
 
-def test_a_conversation_whose_only_question_was_stopped_is_continued(store: ConversationStore) -> None:
-    _save(store, Recorder("aaa").ask("First?"))
-    stopped = Recorder("bbb").begin("Second?")
-    stopped.apply(finish_question(stopped.state, stopped.state.exchanges[-1].cancellation))
-    _save(store, stopped)
-    assert store.find_latest("manual.md").id == "bbb"
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
 def test_one_odd_entry_does_not_hide_the_others(store: ConversationStore, folder: Path) -> None:
     _save(store, Recorder().ask("Why?"))
@@ -298,21 +289,6 @@ def test_one_odd_entry_does_not_hide_the_others(store: ConversationStore, folder
     for name in ("aaa", "bbb", "ccc"):
         with pytest.raises(StoreError, match="No conversation"):
             store.rename(name, "x")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
-def test_what_another_program_has_written_meanwhile_is_not_overwritten(store: ConversationStore, folder: Path) -> None:
-    """Somebody may have deleted the lock, or share the folder with another machine."""
-    log = store.start("c0ffee", Recorder().ask("Why?").events)
-    log.save()
-    _path(folder, "locks/c0ffee").with_suffix("").unlink()
-    other, *_ = store.open("c0ffee")
-    other.events.append(ConversationRenamed(title="Other"))
-    other.save()
-    log.events.append(ConversationRenamed(title="Mine"))
-    with pytest.raises(StoreError, match="another program has changed the file"):
-        log.save()
-    assert store.load("c0ffee").title == "Other"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps open files")

@@ -1,9 +1,9 @@
 """Commands by the agent and by a person: changes and events."""
 
-from roamtui.conversation.events import NodesFolded, Origin, QuestionAnswered, SectionsClosed, SectionsExpanded
+from roamtui.conversation.events import NodesFolded, Origin, QuestionAnswered, SectionsClosed
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import CloseSections, ExpandSections, FoldNodes, PinSections, update
+from roamtui.conversation.update import CloseSections, FoldNodes, PinSections, update
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from tests.conversation.conversations import (
@@ -20,19 +20,6 @@ from tests.conversation.conversations import (
     pin,
     step,
 )
-
-
-def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
-    state = begin(make_state())
-    child, parent, manual = (find(state, title) for title in ("Child one", "Parent", "Manual"))
-    after, events = fold(state, update(state, ExpandSections(section_ids=(child,), origin=Origin.AGENT)))
-    assert tuple(after.open_sections) == (child,)
-    section = next(iter(after.open_sections.values()))
-    assert (section.opened_by, section.last_used) == (Origin.AGENT, 1)
-    assert section.deliveries == (after.library.node(child).span,)
-    assert section.tokens == after.library.count_tokens(child)[1]
-    assert after.unfolded == {manual, parent}
-    assert [event.opened_ids for event in events if isinstance(event, SectionsExpanded)] == [(child,)]
 
 
 def test_during_a_question_closing_only_marks() -> None:

@@ -68,8 +68,3 @@ def test_without_the_package_only_a_server_embeds() -> None:
         with pytest.raises(UsageError, match=f'invalid embedder name "{name}"'):
             find_embedder(name, background)
     assert isinstance(find_embedder("ollama/arctic", background), LitellmEmbedder)
-
-
-@pytest.mark.usefixtures("packaged_model")
-def test_the_packaged_model_is_found_by_itself() -> None:
-    assert isinstance(find_embedder("auto", BackgroundLoop()), LocalEmbedder)

@@ -6,7 +6,7 @@ import select
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -108,18 +108,6 @@ async def test_a_crash_within_a_reply_is_told(make_model: MakeModel, behaviour: 
         await collect_into(events, model)
     assert events == [TextDelta("What is a model?")]
     assert worker.pid is None
-
-
-@pytest.mark.parametrize("behaviour", ["well", "crash later"])
-async def test_the_end_of_a_process_prints_nothing(
-    make_model: MakeModel, caplog: pytest.LogCaptureFixture, behaviour: str
-) -> None:
-    model, worker = make_model(behaviour)
-    for _ in range(10):
-        with suppress(ModelError):
-            await collect(model)
-        await worker.close()
-    assert not caplog.text
 
 
 def is_alive(pid: int) -> bool:

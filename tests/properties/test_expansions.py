@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
@@ -48,23 +48,3 @@ def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: st
             subtree = library.node(requested.partition(":")[0]).span
             assert all(subtree.start <= start < end <= subtree.end for start, end in spans)
         delivered.setdefault("", []).extend(spans)
-
-
-@_HALF
-@given(documents())
-@example("\n \n\t\n")
-def test_opening_everything_delivers_everything(text: str) -> None:
-    library = make_library(text)
-    delivered: dict[str, list[tuple[int, int]]] = {}
-    pending = list(library.walk())
-    while pending:
-        block = render_section(library, pending.pop(0), delivered=delivered, nonce=NONCE)
-        assert all(library.text_at(span).strip() for span in block.spans), "no empty fences"
-        delivered.setdefault("", []).extend((span.start, span.end) for span in block.spans)
-        pending += re.findall(r"The next is \[([0-9a-f]{8}:\d+)\]", block.text)
-    delivered_text = merge_bounds(delivered.get("", []))
-    missing = "".join(
-        library.root.text[end:start]
-        for (_, end), (start, _) in zip([(0, 0), *delivered_text], [*delivered_text, (len(text), 0)], strict=True)
-    )
-    assert missing.strip() == ""

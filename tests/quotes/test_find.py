@@ -1,40 +1,13 @@
 """Finding a quote in a text."""
 
-import re
-
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from roamtui.markdown.units import split_sentences
 from roamtui.quotes.find import find_quote
-from roamtui.text import Bounds
 from tests.case_files import read_case, read_rows
 
-_TEXT = (
-    "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
-    "\r\n1. First, pay.\r\n2. Then ask. It’s 12,50 € “in all” …\r\n\r\n| a | b |\r\n|---|---|\r\n| 逾期 | 两欧元 |\r\n"
-)
 _OTHER_SECTIONS = "# Other\n\nMore.\n\n" * 6_000
 """So many that only the parts of a text that may have a quote are read."""
-_PIECES = [*re.finditer(r"\[the rules\]\(rules\.md \(x\)\),|“in all”|\S*\w\S*", _TEXT)]
-
-
-@given(st.integers(0, len(_PIECES) - 1), st.integers(0, len(_PIECES) - 1))
-def test_any_words_of_a_text_are_found_where_they_stand(first: int, last: int) -> None:
-    assume(first <= last)
-    start, end = _PIECES[first].start(), _PIECES[last].end()
-    quote = _TEXT[start:end]
-    assume(sum(character.isalnum() for character in quote) >= 2)
-    match = find_quote(quote, _TEXT)
-    assert match is not None
-    assert start <= match.start <= match.end <= end
-    assert not re.search(r"\w", _TEXT[start : match.start] + _TEXT[match.end : end].replace("rules.md (x)", ""))
-
-
-def locate(quote: str, text: str) -> Bounds | None:
-    match = find_quote(quote, text)
-    return None if match is None else (match.start, match.end)
 
 
 def judge(quote: str, text: str) -> str:
