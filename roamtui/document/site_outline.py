@@ -1,4 +1,4 @@
-"""Outline a site that has no llms.txt: list a page of it first, then those in its sitemap or navigation.
+"""Outline a site that has no llms.txt: list its home page first, then the pages in its sitemap.
 
 The list has the shape of an llms.txt, so its pages can be opened one by one.
 """
@@ -6,9 +6,10 @@ The list has the shape of an llms.txt, so its pages can be opened one by one.
 import html
 import re
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, islice, zip_longest
+from itertools import chain, islice
+from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 from msgspec.structs import replace
@@ -18,12 +19,6 @@ from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.web.navigation import (
-    NavigationEntry,
-    count_pages,
-    keep_pages,
-    read_navigations,
-)
 from roamtui.web.page import FetchedPage
 from roamtui.web.robots import Robots
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
@@ -52,8 +47,15 @@ _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _TITLE_LENGTH_MAX = 200
 
 
+class _ListedPage(NamedTuple):
+    heading: str
+    """The folders above the page; empty if there are none."""
+    title: str
+    url: str
+
+
 def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bool) -> Document | None:
-    """List the links to the pages of a site, or return None if no sitemap and no navigation has them.
+    """List the links to the pages of a site, or return None if no sitemap has them.
 
     Pages that robots.txt disallows are left out. `first` is the home page, with this `title`. `is_own` says
     whether it is the site that the person named.
@@ -69,31 +71,21 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
 
     sitemaps = _list_sitemaps(robots, robots_url)
     urls, is_cut = _find_in_sitemaps(files, sitemaps, origin, is_page)
-    entries = _group_by_folder(urls)
     if not urls:
-        navigations = (keep_pages(navigation, is_page) for navigation in read_navigations(first))
-        entries = max(navigations, key=count_pages, default=())
-    found = count_pages(entries)
-    if not found:
         return None
-    shown = min(found, _PAGES_MAX)
-    is_whole = shown == found and not files.is_cut
-    shown_pages = f"{'' if is_whole else 'the first '}{format_count(shown, 'page')}"
-    page_numbers = accumulate(entry.url is not None for entry in entries)
-    shown_entries = [entry for entry, number in zip(entries, page_numbers, strict=True) if number <= shown]
-    front = NavigationEntry(0, "Home", first.url)
-    url = sitemaps[0] if urls else robots_url
-    document = _make_list(title, shown_pages, (front, *shown_entries), url, is_own=is_own)
-    lister = "sitemap" if urls else "navigation"
+    shown = [*_group_by_folder(urls)][:_PAGES_MAX]
+    is_whole = len(shown) == len(urls)
+    is_cut = files.is_cut or robots.is_cut or (is_cut and is_whole)
+    shown_pages = f"{'' if is_whole and not files.is_cut else 'the first '}{format_count(len(shown), 'page')}"
+    document = _make_list(title, shown_pages, first.url, shown, sitemaps[0], is_own=is_own)
     reading = "Pages are fetched when they are opened."
     if document.ids_read_at_first:
         reading = "Your first question reads them all."
     reason = files.begin_note(first.url)
-    notes = [f"{reason} this outline of {shown_pages} comes from its {lister}. {reading}"]
+    notes = [f"{reason} this outline of {shown_pages} comes from its sitemap. {reading}"]
     left_out: list[str] = []
-    if shown < found:
+    if not is_whole:
         left_out.append(f"all pages after {shown_pages}")
-    is_cut = files.is_cut or robots.is_cut or (bool(urls) and is_cut and shown == found)
     if is_cut:
         notes.append("Not all lists of the site were read, so some pages may be missing.")
         left_out.append("pages in lists that were not read")
@@ -107,37 +99,31 @@ def _list_sitemaps(robots: Robots, robots_url: str) -> list[str]:
     return own or [urljoin(robots_url, "/sitemap.xml")]
 
 
-def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
-    folders: dict[tuple[str, ...], list[NavigationEntry]] = {(): []}
+def _group_by_folder(urls: Iterable[str]) -> Iterator[_ListedPage]:
+    folders: dict[str, list[_ListedPage]] = {"": []}  # the pages in no folder come first
     for url in urls:
         parts = urlsplit(url)
-        *folder, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
-        page = NavigationEntry(bool(folder), _make_title(name), url)
-        folders.setdefault(tuple(folder), []).append(page)
-    entries: list[NavigationEntry] = []
-    for path, pages in folders.items():
-        heading = [NavigationEntry(0, " / ".join(map(_make_title, path)), None)] if path else []
-        entries += [*heading, *pages]
-    return tuple(entries)
+        *folder, name = [part for part in parts.path.split("/") if part] or [parts.query or url]
+        heading = " / ".join(map(_make_title, folder))
+        folders.setdefault(heading, []).append(_ListedPage(heading, _make_title(name), url))
+    return chain.from_iterable(folders.values())
 
 
 def _make_list(
-    title: str, shown_pages: str, entries: Sequence[NavigationEntry], url: str, *, is_own: bool
+    title: str, shown_pages: str, home_url: str, pages: Iterable[_ListedPage], url: str, *, is_own: bool
 ) -> Document:
     """Write a list of links as Markdown, with a row for each heading and link."""
     text = f"# {escape_signs(title)}\n\n> {shown_pages}\n\n"
     rows = [NodeRow(NodeKind.SECTION, 1, title, 0)]
-    for entry, after in zip_longest(entries, entries[1:]):
-        level = entry.depth + 2
-        name = shorten(sanitise_line(entry.title), _TITLE_LENGTH_MAX)
-        if after is not None and after.depth > entry.depth:
+    above = ""
+    for page in (_ListedPage("", "Home", home_url), *pages):
+        if page.heading != above:
+            above = page.heading
             text += "\n"
-            rows.append(NodeRow(NodeKind.SECTION, level, name, len(text)))
-            text += f"{'#' * level} {escape_signs(name)}\n\n"
-            level += 1
-        if entry.url is not None:
-            rows.append(NodeRow(NodeKind.LINK, level, name, len(text), entry.url))
-            text += f"- [{escape_signs(name)}](<{entry.url}>)\n"
+            rows.append(NodeRow(NodeKind.SECTION, 2, above, len(text)))
+            text += f"## {escape_signs(above)}\n\n"
+        rows.append(NodeRow(NodeKind.LINK, 3 if above else 2, page.title, len(text), page.url))
+        text += f"- [{escape_signs(page.title)}](<{page.url}>)\n"
     columns = build_columns(rows, len(text))
     return Document(key="", title=title, text=text, columns=columns, url=url, is_site=is_own)
 
@@ -183,6 +169,6 @@ def _find_in_sitemaps(
 
 def _make_title(name: str) -> str:
     """Make a title from a part of a path, such as `Getting started` from `getting-started.html`."""
-    stem = _PAGE_SUFFIX.sub("", name)
+    stem = _PAGE_SUFFIX.sub("", unquote(name))
     words = shorten(sanitise_line(re.sub(r"[-_+]+", " ", stem)).strip(), _TITLE_LENGTH_MAX) or name
     return words[:1].upper() + words[1:]

@@ -5,12 +5,16 @@ from contextlib import AbstractContextManager, closing
 
 import pytest
 
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, LoadingOptions, open_sources, suggest_url
 from roamtui.document.parse import parse_source_text
+from roamtui.document.web_loader import open_web_source
 from roamtui.errors import SourceError
+from roamtui.sources.conversion_cache import DEFAULT_OPTIONS
 from roamtui.sources.read import RawText
+from roamtui.web.page import FetchedPage, FetchError
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
 from tests.fakes.site import FakeSite, SitePage
@@ -279,3 +283,38 @@ def test_a_site_whose_list_never_arrives_opens_its_home_page_after_a_time_limit(
         assert library.notes == (f"{server.address} {words}",)
     assert library.root.text == "# Home\n\nWords.\n"
     assert reports == [1]
+
+
+def test_a_page_that_is_not_the_home_page_is_opened_alone() -> None:
+    with FakeSite({"/b/c.html": HTML.format("C")}) as site:
+        library = open_site(site, "/b/c.html")
+        assert (library.root.title, library.notes, list_links(library)) == ("C", (), [])
+
+
+@pytest.mark.parametrize(("count", "is_read"), [(39, True), (40, False)])
+async def test_a_small_site_is_read_whole_at_the_first_question(count: int, *, is_read: bool) -> None:
+    paths = [f"/p{number}.html" for number in range(count)]
+    with FakeSite({"/": HOME.format(""), **{path: HTML.format(path) for path in paths[1:]}}) as site:
+        site.pages["/sitemap.xml"] = make_sitemap(site, *paths)
+        library, loader = open_sources([site.origin])
+        site.forget()
+        conversation = Conversation(library, source_loader=loader)
+        for _ in range(2):
+            library = await conversation.load_all()
+        assert {path for path in site.counts.paths if path in paths} == (set(paths) if is_read else set())
+        assert site.counts.paths.count(paths[0]) == is_read
+        assert any("/p0.html" in note for note in library.notes) is is_read
+
+
+def test_only_the_site_that_a_person_named_is_said_to_be_read_by_the_first_question() -> None:
+    def fetch(url: str, **_: object) -> FetchedPage:
+        body = {"": HOME.format(""), "sitemap.xml": "<urlset><loc>/a</loc></urlset>"}.get(url.rpartition("/")[2])
+        if body is None:
+            raise FetchError("There is nothing else.")
+        final_url = url.replace("moved", "other")
+        return FetchedPage(url=url, final_url=final_url, media_type="text/html", charset=None, body=body.encode())
+
+    for url, are_read in (("https://docs.example/", True), ("https://moved.example/", False)):
+        library = open_web_source(url, fetch, lambda *_: None, 20, DEFAULT_OPTIONS)
+        assert ("Your first question reads them all." in library.notes[0]) == are_read
+        assert bool(library.root.ids_read_at_first) == are_read
