@@ -8,9 +8,11 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from lxml.etree import tostring
 from msgspec import Struct
 
 from roamtui.convert.converted import ConvertedText
+from roamtui.convert.decode import decode_html
 from roamtui.convert.docx_styles import (
     BODY_LEVEL,
     Numbering,
@@ -23,10 +25,10 @@ from roamtui.convert.docx_styles import (
 )
 from roamtui.convert.html import convert_noted
 from roamtui.convert.html_blocks import BlockWriter
+from roamtui.convert.html_tree import parse_html_tree
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
-from roamtui.convert.word_chunks import convert_chunk
 from roamtui.convert.xml_elements import (
     choose_alternative,
     get_attribute,
@@ -312,7 +314,7 @@ class _HtmlWriter:
         return relation.target
 
     def _write_chunk(self, chunk: Any) -> str:
-        """Write a document of another format that Word shows in this one."""
+        """Write a web page or a Word document that Word shows in this one."""
         part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
         html: str | None = None
         with suppress(*ZIP_ERRORS, SourceError):
@@ -320,8 +322,10 @@ class _HtmlWriter:
                 data = self._package.read(part)
                 if data.startswith(ZIP_START):
                     html = _HtmlWriter(ZipPackage(data, part), self).write_bodies()
-                else:
-                    html = convert_chunk(data)
+                elif data.lstrip().startswith((b"<", b"\xef\xbb\xbf<")):
+                    root = parse_html_tree(decode_html(data)[0].translate(WITHOUT_NOTE_SIGNS))
+                    root.tag = "div"
+                    html = tostring(root, encoding="unicode", method="html")
         if part and html is None:
             self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
         return html or ""

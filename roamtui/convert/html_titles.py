@@ -22,8 +22,6 @@ _LENGTH_MAX = 160
 _COVER_LINES_MIN = 3
 _REPEATED_MIN = 3
 """A line that occurs so often is the head of each printed page, not a title."""
-_BOLD_SHARE_MAX = 0.4
-"""In a page with a larger share of titles, bold type says nothing."""
 _Line = tuple[Any, str, bool]
 """An element that a page shows as one line or paragraph, its words, and whether it looks like a title."""
 
@@ -31,12 +29,10 @@ _Line = tuple[Any, str, bool]
 def raise_titles(root: Any) -> None:
     """Make headings of the lines that look like titles.
 
-    A page with headings stays as it is, unless all of them are links to its contents on each page.
+    A page with headings stays as it is, unless all of them are heads of its printed pages.
     """
     headings = [*root.iter(*HEADINGS)]
     if any(count < _REPEATED_MIN for count in Counter(map(join_text, headings)).values()):
-        return
-    if not all(heading.xpath("boolean(ancestor::a | .//a)") for heading in headings):
         return
     # Without these spaces, words that a page shows apart would be joined. It shows no difference.
     for block in root.iter("br", "div", "p", "td", "th"):
@@ -50,8 +46,7 @@ def raise_titles(root: Any) -> None:
         for element, text, is_candidate in lines
         if is_candidate and counts[text] < _REPEATED_MIN
     }
-    title_length = sum(map(len, titles.values()))
-    if not titles or title_length > _BOLD_SHARE_MAX * sum(len(text) for _, text, _ in lines):
+    if not titles:
         return
     for heading in headings:
         heading.tag = "div"

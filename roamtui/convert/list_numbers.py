@@ -13,8 +13,6 @@ _ROMAN_MAX = 5_000
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _REPEATS_MAX = 30
 """A letter is repeated at most this often. Higher numbers are written in figures."""
-_HAN_DIGITS: tuple[str, ...] = ("", *"一二三四五六七八九")
-_HAN_MAX = 99
 _ORDINAL_NAMES = """
 First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth Eleventh Twelfth Thirteenth Fourteenth
 Fifteenth Sixteenth Seventeenth Eighteenth Nineteenth Twentieth
@@ -63,14 +61,6 @@ def _format_ordinal(number: int) -> str:
     return _ORDINALS[number - 1] if 0 < number <= len(_ORDINALS) else str(number)
 
 
-def _format_han(number: int) -> str:
-    if not 0 < number <= _HAN_MAX:
-        return str(number)
-    tens, units = divmod(number, 10)
-    leading = _HAN_DIGITS[tens] if tens > 1 else ""
-    return leading + ("十" if tens else "") + _HAN_DIGITS[units]
-
-
 _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("none", "bullet", ""), lambda _: ""),
     "decimal": str,
@@ -80,8 +70,6 @@ _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
     **dict.fromkeys(("i", "lowerRoman"), _format_roman),
     **dict.fromkeys(("I", "upperRoman"), lambda number: _format_roman(number).upper()),
-    **dict.fromkeys(("一", "chineseCounting", "japaneseCounting", "taiwaneseCounting"), _format_han),
-    **dict.fromkeys(("chineseCountingThousand", "taiwaneseCountingThousand"), _format_han),
 }
 """How numbers are written, by the name of Word or the first number of a list of OpenDocument."""
 
