@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.quoted_sentence import Surroundings
 from roamtui.search.sentences import Statement
 from roamtui.text import Span, format_page
 

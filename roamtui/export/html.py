@@ -39,7 +39,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.quoted_sentence import Surroundings
 from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text, strip_anchor

@@ -18,7 +18,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
-from roamtui.markdown.surroundings import Part, Surroundings
+from roamtui.markdown.quoted_sentence import Part, Surroundings
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.output import write_notice, write_sanitised, write_styled

@@ -14,7 +14,7 @@ from roamtui.conversation.library_sync import hash_library
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
-from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.quoted_sentence import Surroundings
 from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from roamtui.document.footers import blank_footers
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
-from roamtui.markdown.surroundings import Surroundings, format_gap, list_near_bounds
+from roamtui.markdown.quoted_sentence import Surroundings, format_gap, list_near_bounds
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.plain import sanitise_text

@@ -17,7 +17,7 @@ from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
-from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.quoted_sentence import Surroundings
 from roamtui.models.registry import make_model
 from roamtui.quotes.claims import parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus

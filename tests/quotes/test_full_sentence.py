@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.markdown.lines import measure
-from roamtui.markdown.surroundings import Part, Surroundings
+from roamtui.markdown.quoted_sentence import Part, Surroundings
 from roamtui.quotes.find import find_in_span
 from roamtui.quotes.full_sentence import find_surroundings
 from roamtui.text import Span

@@ -10,7 +10,7 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.markdown.surroundings import Part
+from roamtui.markdown.quoted_sentence import Part
 from roamtui.plain import sanitise_text
 from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 

@@ -28,7 +28,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
-from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.quoted_sentence import Surroundings
 from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs

@@ -11,7 +11,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
-from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.quoted_sentence import Surroundings
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, build_keymap

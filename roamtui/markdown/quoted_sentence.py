@@ -1,4 +1,4 @@
-"""What the document says around a quote, whole or cut."""
+"""`Surroundings`: the sentence of a document that has a quote, whole or cut to a width."""
 
 from __future__ import annotations
 
