@@ -335,11 +335,8 @@ class RoamApp(App[None], inherit_bindings=False):
         if main is not None:
             main.status_line.message = ""
 
-    def action_commands(self, typed: str = "") -> None:
-        """List commands and keys, or close the list. The chosen one runs as if its key were pressed there.
-
-        Text that was `typed` in the question box returns to it if it is no command.
-        """
+    def action_commands(self) -> None:
+        """List commands and keys, or close the list. The chosen one runs as if its key were pressed there."""
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
         below = self.screen
@@ -352,8 +349,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(below, HelpDialog):
             below.action_leave()
         elif below is (main := self.documents.get(self.current_mode)):
-            keep = main.question_box.fill if typed else None
-            dialog = HelpDialog(self._keys, main.panes.scope, main.panes.explain_signs(), typed, keep)
+            dialog = HelpDialog(self._keys, main.panes.scope, main.panes.explain_signs())
             self.push_screen(dialog, main.action_run)
         else:
             bindings = (*type(below).BINDINGS, *self.BINDINGS)

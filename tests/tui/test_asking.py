@@ -128,8 +128,8 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert ui.app.is_running
 
 
-@pytest.mark.parametrize("typed", ["are there others", "e.g. (ryes) [x] and 10 more?", "ü{}@"])
-async def test_what_is_typed_in_the_conversation_stands_in_the_box(typed: str) -> None:
+async def test_what_is_typed_in_the_conversation_stands_in_the_box() -> None:
+    typed = "are there (ryes) [ü] and 10 more?"
     async with running(make_app(["First.", "Other."]), SIZE) as ui:
         await ui.ask("One?")
         ui.focus(Scope.CHAT).type_at_once(*typed, "enter")
@@ -160,7 +160,7 @@ async def test_a_quote_of_a_section_that_does_not_exist_cannot_be_noted() -> Non
         await ui.press_until(lambda: ui.box.text == "b", "b")
 
 
-@pytest.mark.parametrize("pane", [Scope.CHAT, Scope.TREE, Scope.INPUT])
+@pytest.mark.parametrize("pane", [Scope.CHAT, Scope.INPUT])
 async def test_what_is_pasted_in_any_pane_stands_in_the_box_once(pane: Scope) -> None:
     async with running(make_app(), SIZE) as ui:
         ui.focus(pane)

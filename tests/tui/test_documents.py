@@ -28,7 +28,7 @@ from roamtui.tui.screens.pickers import PickerDialog
 from roamtui.tui.tree.visible_lines import FoldState
 from tests.case_files import read_case
 from tests.document.linked_notes import write_notes
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, context_of, make_options
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import RunningApp, expand, make_context, running
@@ -69,26 +69,9 @@ async def test_quitting_is_asked_while_another_document_answers(opener: Opener) 
         await open_second(ui)
         await ui.press_until("Quit while questions are being answered?", "ctrl+q")
         await ui.press_until(lambda: ui.app.screen is ui.main, "n")
+        ui.app.push_screen(ConfirmDialog("Fetch this page?", "https://d.example", yes="Fetch"))
         await ui.press_until("Of /d/bread.md. What is there so far is kept.", "ctrl+q")
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
-
-
-async def test_another_question_on_the_screen_is_no_leave_to_quit(opener: Opener) -> None:
-    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
-        ui.model.add_replies(ScriptedReply(text="Forty.", gate=asyncio.Event()))
-        await ui.send("How many loaves?", lambda: len(ui.model.requests) == 1)
-        ui.app.push_screen(ConfirmDialog("Fetch this page?", "https://d.example", yes="Fetch"))
-        await ui.press_until("Quit while questions are being answered?", "ctrl+q")
-        assert not ui.app._exit
-
-
-async def test_a_key_goes_round_all_open_documents(opener: Opener) -> None:
-    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
-        await open_second(ui)
-        await ui.press_until("Of https://d.example", "ctrl+o", *"https://d.example", "enter")
-        assert "(3 of 3 · ctrl+t)" in ui.rows[0]
-        for title in ("Of /d/bread.md", "Of /d/handbook.md", "Of https://d.example"):
-            await ui.press_until(f"{title} (", "ctrl+t")
 
 
 async def test_closing_the_last_document_shows_the_start_screen_and_esc_there_leaves(opener: Opener) -> None:
@@ -117,28 +100,6 @@ async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener
         await ui.press_until("Forty.", "enter")
         assert [source for source, _ in opener.opened] == [str(file)]
         assert len(ui.app.documents) == 2
-
-
-async def test_a_copy_of_a_conversation_that_another_program_uses_is_saved_once_something_is_asked(
-    opener: Opener, tmp_path: Path
-) -> None:
-    store = opener.store
-    assert store is not None
-    file = tmp_path / "other.md"
-    file.write_text("# Other\n")
-    first = opener.make_first(str(file), model=ScriptedModel(["Forty."]))
-    await first.agent.ask("How many loaves?")
-    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
-        await ui.press_until(ConversationsScreen, "f4")
-        await ui.wait_until(lambda: ui.app.screen.query_one(OptionList).option_count > 0)
-        await ui.press_until("you are now in a copy of it", "enter")
-        assert "Forty." in ui.text
-    assert [summary.title for summary in store.list()] == ["How many loaves?"]
-    async with running(RoamApp(opener.opening, opener.make_first(str(file), first.conversation.state.id))) as ui:
-        await ui.ask("And rolls?", "Ten.")
-    titles = [summary.title for summary in store.list()]
-    assert titles == ["How many loaves? (copy)", "How many loaves?"]
-    first.close()
 
 
 @pytest.fixture

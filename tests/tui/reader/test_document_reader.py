@@ -1,15 +1,19 @@
 """Reading: how far one is, on which page, the way back, selected words, one column alone."""
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 from textual.widgets import Input
 
+from roamtui.bootstrap import open_library
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.tui.driving import TEXT, RunningApp, make_app, running
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))
@@ -159,3 +163,27 @@ async def test_a_double_click_selects_a_word_and_a_third_click_the_line() -> Non
             await ui.wait_until(lambda: ui.main.get_selected_text() == word)  # noqa: B023 - awaited at once
         await ui.pilot.click(offset=(ui.rows[row].index("It must"), row), times=3)
         await ui.wait_until(lambda: (ui.main.get_selected_text() or "").endswith("for one hour after each"))
+
+
+async def test_a_picture_is_opened_in_another_program_after_asking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+
+    def open_file(file: Path) -> bool:
+        opened.append(file)
+        return True
+
+    monkeypatch.setattr(document_reader, "open_in_viewer", open_file)
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"")
+    guide = tmp_path / "guide.md"
+    guide.write_text("# Guide\n\n![Two stripes](a.png) and ![Gone](gone.png)\n", "utf-8")
+    async with running(make_app(library=open_library([str(guide)])), (60, 24)) as ui:
+        await ui.read("Guide")
+        await ui.press_until('No file "gone.png" here.', "o", "2")
+        await ui.press_until(ConfirmDialog, "o", "1")
+        await ui.press_until(lambda: ui.app.screen is ui.main, "n")
+        assert opened == []
+        await ui.press_until(ConfirmDialog, "o", "1")
+        await ui.press_until(lambda: opened == [picture], "y")

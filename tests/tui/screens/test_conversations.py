@@ -287,4 +287,6 @@ async def test_the_draft_of_a_conversation_is_found_where_its_document_has_moved
     new = old.rename(old.with_name("lights.md"))
     resumed = Conversation(open_library([str(new)]), saved_id=saved_id, store=store)
     async with running(app_over(context_of(Agent(resumed, ScriptedModel(), options=NO_HITS)))) as ui:
-        await ui.wait_until(lambda: ui.box.text == "half")
+        await ui.wait_until("Kept from last time")
+        assert ui.box.text == "half"
+        assert "shows more" not in ui.text, "what the key shows was not kept"
