@@ -13,9 +13,8 @@ from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
 from roamtui.outline.structure import get_canonical_id
 from roamtui.plain import sanitise_line, shorten
 
-_CANDIDATES_MAX = 20_000
-_COMPARED_AT_ONCE = 1_000
-"""Texts that are compared without a pause, which takes up to 5 ms."""
+_CANDIDATES_MAX = 10_000
+"""Maximum number of titles to compare, which takes up to 50 ms, in which no other thread runs."""
 _SCORE_MIN = 62.0
 """Minimum similarity of a near name. A short name reaches 60 with any long title that has its letters."""
 _SUGGESTED_MAX = 3
@@ -122,12 +121,5 @@ def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
     """Return the positions of up to 3 texts similar to `wanted`, best first, with scores up to 100."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few questions need it
 
-    best: list[tuple[int, float]] = []
-    # In parts, because rapidfuzz lets no other thread run, such as the one that draws the screen.
-    for start in range(0, len(texts), _COMPARED_AT_ONCE):
-        part = texts[start : start + _COMPARED_AT_ONCE]
-        cutoff = best[-1][1] if len(best) == _SUGGESTED_MAX else 0.0
-        ranked = process.extract(wanted, part, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=cutoff)
-        best += [(start + index, score) for _, score, index in ranked]
-        best = sorted(best, key=lambda entry: -entry[1])[:_SUGGESTED_MAX]
-    return best
+    ranked = process.extract(wanted, texts, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX)
+    return [(index, score) for _, score, index in ranked]
