@@ -230,6 +230,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _hinted("next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
         _hinted("previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"),
         _hinted("follow", "o enter", "links", "Show where a link leads: type the number at the link."),
+        _row("look", "v", "look", "Open the picture in view, or the PDF, in another program."),
         _hinted("back", "backspace", "back", "Go back, even to another document or a table."),
         _hinted("copy", "y", "copy", "Copy the selection with its source, or the whole section."),
         _hinted("edit", "e", "edit", "Edit the file in $EDITOR at this section."),

@@ -54,16 +54,6 @@ def test_summaries_end_before_the_spending_limit(
         assert len(server.requests) == 3
 
 
-def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand, tmp_path: Path) -> None:
-    leases = write_leases(tmp_path / "leases")
-    before = (leases / "anna.md").read_bytes()
-    (tmp_path / "link.md").symlink_to(leases / "anna.md")
-    result = run("table", leases, "-q", PERIOD, "-o", tmp_path / "link.md")
-    assert result.code == 2
-    assert "is one of the documents" in result.err
-    assert (leases / "anna.md").read_bytes() == before
-
-
 def test_a_table_in_its_own_folder_is_none_of_its_documents(run: RunCommand, tmp_path: Path) -> None:
     leases = write_leases(tmp_path / "leases")
     for name in ("faq.md", "faq.md", "faq.csv"):

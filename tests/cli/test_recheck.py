@@ -7,8 +7,6 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-import pytest
-
 from roamtui.agent.agent import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.citations import QuoteState
@@ -86,27 +84,6 @@ def _write_piped(garden: Path, conversation: str) -> str:
         write_answer(saved.state.exchanges[0], library, "scripted")
     saved.close()
     return f"{written.getvalue()}\nSource: {garden}\n"
-
-
-@pytest.mark.parametrize("is_piped", [False, True])
-def test_a_quote_that_was_edited_in_an_answer_is_checked_beside_the_sources(
-    run: RunCommand, garden: Path, *, is_piped: bool
-) -> None:
-    conversation = _ask(garden)
-    path = garden.with_name("out.md")
-    run("conversations", "export", conversation, "-o", path)
-    if is_piped:
-        path.write_text(_write_piped(garden, conversation), "utf-8")
-    before = run("recheck", path, "--json").json
-    text = path.read_text("utf-8").replace('"24 euros a year" [', '"25 euros a year" [', 1)
-    path.write_text(text.replace('"A late spade" [', '"A late spade costs 50 cents" [', 1), "utf-8")
-    after = run("recheck", path, "--json").json
-    added = [quote for quote in after["quotes"] if quote["then"] is None]
-    assert len(after["quotes"]) == len(before["quotes"]) + 2 == 14
-    assert [(quote["quote"], quote["state"]) for quote in added] == [
-        ("25 euros a year", "changed" if is_piped else "not_found"),
-        ("A late spade costs 50 cents", "same"),
-    ]
 
 
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
@@ -189,23 +166,6 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     assert run("conversations", "export", name, "-o", page, "--in", garden).code == 1
     assert run("conversations", "export", name, "-o", page, "--in", moved).code == 0
     assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
-
-
-def test_quotes_of_an_added_folder_are_checked_in_every_export(run: RunCommand, garden: Path) -> None:
-    folder = garden.with_name("rules")
-    folder.mkdir()
-    (folder / "pond.md").write_text("# Pond\n\nA pond is deep.\n", "utf-8")
-    conversation = Conversation(open_library((str(garden),)), store=open_store(), open_source=Bootstrap().open_added)
-    asyncio.run(conversation.add_source(str(folder)))
-    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
-    script(agent, expanding("Plots", "Pond"), *[saying('"A pond is deep" [{Pond}], "ten metres" [{Plots}].')] * 2)
-    asyncio.run(ask(agent))
-    conversation.close()
-    name = conversation.state.id
-    assert f"{garden}, {folder})" in run("conversations").out
-    export = garden.with_name("out.md")
-    assert run("conversations", "export", name, "-o", export).code == 0
-    assert run("recheck", export).out == "2 quotes checked: 2 same.\n"
 
 
 def test_a_conversation_about_a_site_is_checked_and_exported_with_its_pages(run: RunCommand, tmp_path: Path) -> None:

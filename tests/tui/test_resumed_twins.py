@@ -9,7 +9,6 @@ from textual.strip import Strip
 
 from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
@@ -31,16 +30,14 @@ _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd
 _LIBRARY = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
 _IDS = {_LIBRARY.node(section_id).title: section_id for section_id in _LIBRARY.walk()}
 _QUOTES = {
-    "Ovens": "There are two ovens, and both are lit at three.",
     "Stone oven": "The stone oven takes forty loaves.",
     "Steam": "Steam is let in for the first eight minutes.",
-    "Starter": "Feed the starter with 200 g of rye at six and at noon.",
 }
 
 
-def _answer(title: str, lead: str = "So:") -> ScriptedReply:
+def _answer(title: str) -> ScriptedReply:
     """Return an answer that quotes a section, so that it is taken for one."""
-    return ScriptedReply(text=f"{lead} “{_QUOTES[title]}” [{_IDS[title]}]", usage=_PRICE)
+    return ScriptedReply(text=f"So: “{_QUOTES[title]}” [{_IDS[title]}]", usage=_PRICE)
 
 
 def _make_app(session: Conversation, replies: Iterable[Reply], options: AgentOptions) -> RoamApp:
@@ -49,17 +46,15 @@ def _make_app(session: Conversation, replies: Iterable[Reply], options: AgentOpt
 
 
 @asynccontextmanager
-async def _play(
-    folder: Path, *replies: Reply, options: AgentOptions = NO_HITS, keep: OpenSectionOptions | None = None
-) -> AsyncIterator[RunningApp]:
+async def _play(folder: Path, *replies: Reply, options: AgentOptions) -> AsyncIterator[RunningApp]:
     """Run an app; when this ends, assert that another one, which has but its log, shows, exports and asks the same."""
-    session = Conversation(_LIBRARY, store=ConversationStore(folder / "conversations"), options=keep)
+    session = Conversation(_LIBRARY, store=ConversationStore(folder / "conversations"))
     async with running(_make_app(session, replies, options), _SIZE) as ui:
         yield ui
         seen = await _look(ui)
     shutil.copytree(folder / "conversations", folder / "copy")
     store = ConversationStore(folder / "copy")
-    again = Conversation(_LIBRARY, saved_id=session.state.id, store=store, options=keep)
+    again = Conversation(_LIBRARY, saved_id=session.state.id, store=store)
     async with running(_make_app(again, (), options), _SIZE) as ui:
         await ui.wait_until(lambda: ui.chat.current is not None)
         assert await _look(ui) == seen
@@ -135,24 +130,3 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(tmp_path: Path) 
             *("✓", "these words are in", "not in the text that the model read", "cut off here"),
             *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "step limit"),
         )
-
-
-async def test_retried_and_edited_questions_and_closings(tmp_path: Path) -> None:
-    replies = (
-        expand(_IDS["Ovens"], _IDS["Dough"]),
-        _answer("Ovens"),
-        expand(_IDS["Steam"]),
-        _answer("Steam"),
-        expand(_IDS["Starter"]),
-        _answer("Starter", "Again:"),
-        expand(_IDS["Stone oven"]),
-        _answer("Stone oven", "Otherwise:"),
-    )
-    async with _play(tmp_path, *replies, keep=OpenSectionOptions(budget_tokens=30)) as ui:
-        await ui.ask("First?")
-        await ui.ask("Second?")
-        await _check_words(ui, "to make room for others", "$0.0123")
-        await ui.ask_again()
-        await ui.wait_until(lambda: ui.exchanges[-1].answer.startswith("Again:") and not ui.main.is_asking)
-        await ui.press("ctrl+r")
-        await ui.send("Third?", lambda: ui.exchanges[-1].answer.startswith("Otherwise:") and not ui.main.is_asking)

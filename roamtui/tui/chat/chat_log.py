@@ -193,8 +193,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         self.selected.step(step)
 
     def action_move_sideways(self, step: int) -> None:
-        if not self.selected.step_citation(step):
-            self.post_message(StatusMessage("No citations yet"))
+        self.selected.step(step)
 
     def action_show_target(self) -> None:
         """Activate the selected target. If none is selected, first select one as `action_move` does."""

@@ -63,17 +63,6 @@ class TargetSelection:
         self.select(view, view.cited[number - 1])
         return True
 
-    def step_citation(self, step: int) -> bool:
-        """Select the next citation (1) or the previous one (-1) of an answer. Return whether there is one."""
-        view = self._get_cited()
-        if view is None:
-            return False
-        index = min(0, step)
-        if view.selected is not None and view.selected in view.cited:
-            index = view.cited.index(view.selected) + step
-        self.select(view, view.cited[index % len(view.cited)])
-        return True
-
     def step(self, step: int) -> None:
         """Select the next target (1) or the previous one (-1) of all.
 

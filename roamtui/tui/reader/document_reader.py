@@ -221,6 +221,19 @@ class DocumentReader(Reader):
         if self.section_id is not None:
             self._follow_link(link.href, self.section_id)
 
+    def action_look(self) -> None:
+        """Open the first image in view, or else the PDF, in another program."""
+        links = (shown.link for shown in self.lines.list_links(self.view_range))
+        image = next((link for link in links if link.is_image), None)
+        if image is not None:
+            self.follow(image)
+        elif self.section_id is None or not self.format_page(self.offset_in_view):
+            self.post_message(StatusMessage("No picture or page in view"))
+        elif (file := locate_section(self.library, self.section_id)) is None:
+            self._warn("The file of this page is not on this machine.")
+        else:
+            self._open_outside(file.path.resolve())
+
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link. With `with_files`, it may lead to another file, which a model's link must not."""
         match resolve_link(href, self.library, section_id, with_files=with_files):

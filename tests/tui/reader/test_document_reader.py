@@ -14,6 +14,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
 from roamtui.tui.screens.dialogs import ConfirmDialog
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.tui.driving import TEXT, RunningApp, make_app, running
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))
@@ -165,7 +166,7 @@ async def test_a_double_click_selects_a_word_and_a_third_click_the_line() -> Non
         await ui.wait_until(lambda: (ui.main.get_selected_text() or "").endswith("for one hour after each"))
 
 
-async def test_a_picture_is_opened_in_another_program_after_asking(
+async def test_a_picture_after_asking_or_the_pdf_is_opened_in_another_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Path] = []
@@ -182,8 +183,13 @@ async def test_a_picture_is_opened_in_another_program_after_asking(
     async with running(make_app(library=open_library([str(guide)])), (60, 24)) as ui:
         await ui.read("Guide")
         await ui.press_until('No file "gone.png" here.', "o", "2")
-        await ui.press_until(ConfirmDialog, "o", "1")
+        await ui.press_until(ConfirmDialog, "v")
         await ui.press_until(lambda: ui.app.screen is ui.main, "n")
         assert opened == []
-        await ui.press_until(ConfirmDialog, "o", "1")
+        await ui.press_until(ConfirmDialog, "v")
         await ui.press_until(lambda: opened == [picture], "y")
+    boats = tmp_path / "boats.pdf"
+    boats.write_bytes(make_pdf([lay_out("# Boats", "", "A boat floats.")]))
+    async with running(make_app(library=open_library([str(boats)])), (60, 24)) as ui:
+        await ui.read("Boats")
+        await ui.press_until(lambda: opened == [picture, boats], "v")
