@@ -30,7 +30,6 @@ from roamtui.models.failures import UnfinishedReplyError
 from roamtui.models.http_clients import ReceivedReply
 from roamtui.models.usage import add_cost
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
-from roamtui.models.written_calls import split_arguments
 from roamtui.text import estimate_tokens
 
 _ANTHROPIC_OUTPUT_TOKENS = 8_192
@@ -286,14 +285,11 @@ class CallAssembler:
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""
-        calls: list[ToolCall] = []
-        for call in self._calls:
-            for number, arguments in enumerate(split_arguments(call.arguments)):
-                if call.name or arguments:
-                    call_id = call.id if number == 0 else ""
-                    name = call.name or "unnamed"
-                    calls.append(ToolCall(id=call_id, name=name, arguments=arguments or "{}"))
-        return tuple(calls)
+        return tuple(
+            ToolCall(id=call.id, name=call.name or "unnamed", arguments=call.arguments or "{}")
+            for call in self._calls
+            if call.name or call.arguments
+        )
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> EmbeddingBatch:  # noqa: ANN401

@@ -7,10 +7,7 @@ messages count only where no class or status says that a request is too long.
 import math
 import re
 import ssl
-import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from email.utils import parsedate_to_datetime
 
 from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
 from roamtui.models.local_servers import find_server
@@ -222,16 +219,11 @@ def _find_json_message(text: str) -> str:
 
 
 def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
-    """Return how many seconds a Retry-After header asks to wait, by a number or a date, or None."""
+    """Return how many seconds a Retry-After header asks to wait, or None."""
     responses = (getattr(error, "response", None) for error in chain)
     headers = (getattr(response, "headers", None) or {} for response in responses)
     named = next(filter(None, (header.get("retry-after") for header in headers)), "")
-    seconds = math.nan
-    with suppress(ValueError):
-        seconds = parsedate_to_datetime(named).timestamp() - time.time()
-    with suppress(ValueError):
-        seconds = float(named)
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+    return float(named) if named.isascii() and named.isdecimal() else None
 
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:

@@ -4,13 +4,12 @@ It ends as soon as its standard input ends, even during a request: nobody is lef
 """
 
 import asyncio
-import codecs
 import importlib
 import json
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Mapping, MutableMapping
 from contextlib import aclosing, suppress
 from typing import Any, BinaryIO
 
@@ -164,9 +163,8 @@ class LitellmWorker:
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
     litellm: Any = importlib.import_module("litellm")
     restrict_clients()
-    for repair in (_keep_marks_of_thoughts, _read_streams_leniently):
-        with suppress(ImportError, AttributeError):  # they change private parts, which may be gone
-            repair()
+    with suppress(ImportError, AttributeError):  # it changes private parts, which may be gone
+        _keep_marks_of_thoughts()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.disable_hf_tokenizer_download = True  # for some models, it would ask huggingface.co how to count
@@ -189,24 +187,6 @@ def _keep_marks_of_thoughts() -> None:
         return parsed
 
     replies.chunk_parser = parse_with_marks
-
-
-def _read_streams_leniently() -> None:
-    """Keep openai from failing at bytes that are not UTF-8, and at the end of an event without data."""
-    decoder: Any = importlib.import_module("openai._streaming").SSEDecoder
-    read_events = decoder.aiter_bytes
-
-    async def repair(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        async for piece in pieces:
-            yield decode(piece).encode()
-
-    async def read_events_with_data(self: Any, pieces: AsyncIterator[bytes]) -> AsyncIterator[Any]:  # noqa: ANN401
-        async for event in read_events(self, repair(pieces)):
-            if event.data:
-                yield event
-
-    decoder.aiter_bytes = read_events_with_data
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401

@@ -130,25 +130,6 @@ def remove_tools(request: ModelRequest) -> ModelRequest:
     return ModelRequest(messages=tuple(messages))
 
 
-def split_arguments(arguments: str) -> list[str]:
-    """Split arguments that a server joined to one text, such as ``{}{"id": 1}``. Empty objects are left out.
-
-    Anything else is returned as it is.
-    """
-    values: list[object] = []
-    rest = arguments.strip()
-    while rest.startswith("{"):
-        try:
-            value, end = _DECODER.raw_decode(rest)
-        except (ValueError, RecursionError):
-            return [arguments]
-        values.append(value)
-        rest = rest[end:].lstrip()
-    if rest or len(values) <= 1:
-        return [arguments]
-    return [json.dumps(value, ensure_ascii=False) for value in values if value] or ["{}"]
-
-
 def _parse_value(text: str) -> object:
     try:
         return json.loads(text)

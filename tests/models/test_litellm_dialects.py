@@ -2,12 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from typing_extensions import override
 
 from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import ReplyFinished, UsageReported
@@ -141,19 +138,3 @@ async def test_a_spending_limit_without_a_price_is_noted(worker: WorkerProcess, 
     await model.start()
     note = f"The price of {name} is not known, so your spending limit does not apply."
     assert model.note == (note if is_noted else "")
-
-
-class OddStream(FakeOpenAIServer):
-    """Numbers its events, sends signs of life between them, and sends a byte that is not UTF-8."""
-
-    @override
-    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        for number, piece in enumerate(super().pieces(reply, body)):
-            yield b"id: %d\n%s: still here\n\nretry: 10\n\n" % (number, piece.replace(b"@", b"\xff"))
-
-
-async def test_a_stream_may_have_numbers_signs_of_life_and_broken_characters(worker: WorkerProcess) -> None:
-    with OddStream(FakeReply(text="All @ of it.", chunk_size=5)) as server:
-        events = await collect(LitellmModel("openai/x", api_base=server.url, options=OPTIONS, worker=worker))
-    assert join_text(events) == "All \ufffd of it."
-    assert events[-1] == ReplyFinished("stop")
