@@ -181,6 +181,8 @@ class _HtmlWriter:
                 if merge is not None and get_attribute(merge, "val") != "restart" and column in above:
                     above[column].rows += 1
                 else:
+                    for covered in range(column, column + columns):
+                        above.pop(covered, None)
                     above[column] = _Cell(self.write_blocks(element), tag, columns)
                     cells.append(above[column])
                 column += columns

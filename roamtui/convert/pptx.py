@@ -20,7 +20,13 @@ from roamtui.convert.xml_elements import (
 )
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
-from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading, write_script
+from roamtui.markdown.escaping import (
+    escape_inline,
+    escape_line_starts,
+    is_set_off,
+    write_heading,
+    write_script,
+)
 from roamtui.markdown.formulas import write_plain_script
 from roamtui.markdown.inline import extract_words
 
@@ -194,19 +200,19 @@ class _SlideReader:
         return " ".join(filter(None, map(self._write_runs, shape.iterfind("{*}txBody/{*}p"))))
 
     def _write_runs(self, paragraph: Any) -> str:
+        runs = [child for child in paragraph if get_local_name(child) in ("r", "fld", "m", "br")]
+        plain = [
+            write_formula(run) if get_local_name(run) == "m" else "".join(run.itertext("{*}t"))
+            for run in runs
+        ]
         words: list[str] = []
-        for child in paragraph:
-            if get_local_name(child) not in ("r", "fld", "m", "br"):
-                continue
-            is_formula = get_local_name(child) == "m"
-            plain = write_formula(child) if is_formula else "".join(child.itertext("{*}t"))
-            text = escape_inline(plain) or " "
+        for child, before, own, after in zip(runs, ["", *plain], plain, [*plain[1:], ""], strict=False):
+            text = escape_inline(own) or " "
             properties = child.find("{*}rPr")
             baseline = properties.get("baseline", "0") if properties is not None else "0"
-            if not baseline.startswith(("0", "-")):
-                text = write_script(text, "sup")
-            elif baseline.startswith("-") and words and words[-1][-1:].isdigit():
-                text = write_script(text, "sub")
+            tag = "sub" if baseline.startswith("-") else "sup"
+            if not baseline.startswith("0") and is_set_off(tag, before, after):
+                text = write_script(text, tag)
             link = child.find("{*}rPr/{*}hlinkClick")
             relation = self._relations.get(get_attribute(link, "id")) if link is not None else None
             address = make_absolute_href(relation.target, None) if relation and relation.is_external else ""

@@ -70,6 +70,9 @@ def test_a_merged_cell_has_its_text_in_each_row_and_column(rows: list[list[str]]
 def test_raised_figures_never_join_a_number() -> None:
     text = _convert(_RAISED, title=_RAISED)
     assert text == ("# 50<sup>3</sup> tons\n\n50<sup>3</sup> tons\n\n| 50<sup>3</sup> tons |\n| --- |\n")
+    lowered = '<a:r><a:t>log</a:t></a:r><a:r><a:rPr baseline="-25000"/><a:t>2</a:t></a:r><a:r><a:t>{}</a:t></a:r>'
+    assert "log<sub>2</sub>8" in _convert(lowered.format(8))
+    assert "log2n" in _convert(lowered.format("n"))
 
 
 def test_the_title_of_a_deck_is_words() -> None:

@@ -143,7 +143,9 @@ def test_a_link_that_a_person_named_is_followed(tmp_path: Path) -> None:
     write(tmp_path, "docs/a.md")
     write(tmp_path, "outside/a.md", text="# Outside\n")
     (tmp_path / "link.md").symlink_to("outside/a.md")
-    listing = list_sources([tmp_path / "docs", tmp_path / "link.md"])
+    (tmp_path / "linked").symlink_to("outside")
+    listing = list_sources([tmp_path / "docs", tmp_path / "link.md", tmp_path / "linked/a.md", tmp_path / "outside"])
+    assert keys(listing) == ["docs", "docs/a.md", "link.md"]
     assert read_listed(listing.files["link.md"], "link.md").text == "# Outside\n"
 
 
