@@ -94,7 +94,7 @@ def parse_source_text(
     document = parse_document(
         text, key=key, name=raw.title or raw.name, url=url, notes=notes, is_markdown=raw.is_markdown
     )
-    # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
+    # The title in a PDF names the whole file, and its only H1 perhaps a chapter.
     title = (raw.title if raw.page_starts else "") or document.title
     document = replace(
         document,

@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
+from urllib.robotparser import RobotFileParser
 
 from msgspec.structs import replace
 
@@ -19,14 +20,15 @@ from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.web.page import FetchedPage
-from roamtui.web.robots import Robots
+from roamtui.web.page import USER_AGENT, FetchedPage
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
 _URLS_MAX = 5_000
 """Maximum number of URLs to read from all sitemaps. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
+_ROBOTS_BYTES_MAX = 512_000
+"""As many as RFC 9309 asks for."""
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
 # Regular expressions instead of an XML parser, because a sitemap may define entities that expand to
@@ -57,25 +59,27 @@ class _ListedPage(NamedTuple):
 def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bool) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap has them.
 
-    Pages that robots.txt disallows are left out. `first` is the home page, with this `title`. `is_own` says
-    whether it is the site that the person named.
+    Pages that robots.txt disallows are left out, except for what a rule with wildcards says. `first` is the
+    home page, with this `title`. `is_own` says whether it is the site that the person named.
     """
     robots_url = urljoin(first.final_url, "/robots.txt")
-    robots = Robots(_fetch_body(files, robots_url))
+    rules = _fetch_body(files, robots_url)
+    robots = RobotFileParser()
+    robots.parse(rules[:_ROBOTS_BYTES_MAX].decode("utf-8-sig", "replace").splitlines())
     origin = origin_of(first.final_url)
 
     def is_page(url: str) -> bool:
         is_text = not _FILE_SUFFIX.search(url) and not _MACHINE_PAGE.search(urlsplit(url).path)
         is_other = url not in (first.url, first.final_url) and covers_origin(origin, origin_of(url))
-        return is_text and is_other and robots.allows(url)
+        return is_text and is_other and robots.can_fetch(USER_AGENT, url)
 
-    sitemaps = _list_sitemaps(robots, robots_url)
+    sitemaps = _list_sitemaps(robots.site_maps() or (), robots_url)
     urls, is_cut = _find_in_sitemaps(files, sitemaps, origin, is_page)
     if not urls:
         return None
     shown = [*_group_by_folder(urls)][:_PAGES_MAX]
     is_whole = len(shown) == len(urls)
-    is_cut = files.is_cut or robots.is_cut or (is_cut and is_whole)
+    is_cut = files.is_cut or len(rules) > _ROBOTS_BYTES_MAX or (is_cut and is_whole)
     shown_pages = f"{'' if is_whole and not files.is_cut else 'the first '}{format_count(len(shown), 'page')}"
     document = _make_list(title, shown_pages, first.url, shown, sitemaps[0], is_own=is_own)
     reading = "Pages are fetched when they are opened."
@@ -92,9 +96,9 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     return replace(document, notes=tuple(notes), left_out=tuple(left_out))
 
 
-def _list_sitemaps(robots: Robots, robots_url: str) -> list[str]:
-    """Return the sitemaps of the site that its robots.txt names, or else where one usually is."""
-    named = (resolve_href(robots_url, href) for href in robots.sitemaps)
+def _list_sitemaps(hrefs: Iterable[str], robots_url: str) -> list[str]:
+    """Return the sitemaps of the site among those that its robots.txt names, or else where one usually is."""
+    named = (resolve_href(robots_url, href) for href in hrefs)
     own = [url for url in named if url and covers_origin(origin_of(robots_url), origin_of(url))]
     return own or [urljoin(robots_url, "/sitemap.xml")]
 
