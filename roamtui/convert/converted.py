@@ -21,7 +21,7 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
 
     text: str
     title: str = ""
-    """Title in the file's metadata or, for a PDF, on its first pages; empty if there is none."""
+    """Title in the file's metadata; empty if there is none."""
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     page_labels: tuple[str, ...] = ()

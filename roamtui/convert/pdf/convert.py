@@ -8,7 +8,6 @@ import textwrap
 import time
 from collections.abc import Sequence
 from itertools import groupby, islice
-from statistics import median
 
 from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
 from roamtui.convert.pdf.line_numbers import strip_line_numbers
@@ -18,8 +17,6 @@ from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.convert.pdf.rows import PageRow, read_rows
 from roamtui.convert.pdf.running_heads import strip_running_heads
 from roamtui.convert.pdf.tables import PageText, detect_tables
-from roamtui.convert.pdf.titles import LARGE_RATIO, ROWS_MAX, count_similar_rows, join_rows
-from roamtui.convert.pdf.words import RAISED_END, RAISED_START
 from roamtui.errors import SourceError
 
 _PAGES_MAX = 5_000
@@ -87,10 +84,10 @@ def convert_pdf(
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
     labels = tuple(islice(file.read_page_labels(), len(pages)))
-    chapters = [heading.title for heading in headings if heading.level == 1]
+    has_title = not _NO_TITLE.fullmatch(file.title)
     return ConvertedText(
         text="".join(writer.pieces),
-        title=_compute_title(pages, file.title, chapters),
+        title=file.title[:_TITLE_LENGTH_MAX] if has_title else "",
         page_starts=tuple(writer.page_starts),
         page_labels=labels if any(labels) else (),
         has_page_titles=not detected,
@@ -168,28 +165,3 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
         return []
     with PdfFile(done.stdout, "the scan").open_page(0) as recognised:
         return read_rows(recognised) if recognised is not None else []
-
-
-def _compute_title(pages: Sequence[PageText], metadata_title: str, headings: Sequence[str]) -> str:
-    """Return the title of a file from its metadata, or else from its first page; empty if nothing names it.
-
-    `headings` are its top-level headings.
-    """
-    if not _NO_TITLE.fullmatch(metadata_title):
-        return metadata_title[:_TITLE_LENGTH_MAX]
-    if len(headings) == 1 or not pages:
-        return ""  # the only heading of the top level is the title
-    return _find_large_title(pages)
-
-
-def _find_large_title(pages: Sequence[PageText]) -> str:
-    rows = [row for row in pages[0].rows if sum(map(str.isalpha, row.text)) >= 3]
-    sizes = [row.size for page in pages for row in page.rows]
-    if not rows:
-        return ""
-    first = max(range(len(rows)), key=lambda index: (round(rows[index].size), -index))
-    if rows[first].size < LARGE_RATIO * median(sizes):
-        return ""
-    count = count_similar_rows(rows, first, min(len(rows), first + ROWS_MAX))
-    title = join_rows(rows[first : first + count])[:_TITLE_LENGTH_MAX]
-    return title.replace(RAISED_START, " ").replace(RAISED_END, "")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct
@@ -41,8 +40,6 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
-_ALIKE_MAX = 0.1
-"""Maximum difference between two gaps, or two edges, that count as equal, in letter heights."""
 _FIGURE_ENDS = "0123456789)%"
 _CURRENCIES = "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
@@ -182,24 +179,6 @@ def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
     return _build_row([cell], words, measure_size(words))
 
 
-def _join_stretched(rows: Sequence[PageRow]) -> None:
-    """Make a line a row of one cell if it is stretched to the edges of a one-cell line above or below it.
-
-    The gaps of a stretched line are equal. In a row of a table, they differ as its cells do, or each cell has
-    a digit, as in heads such as 2Q21.
-    """
-    for ordered in (rows, rows[::-1]):
-        for previous, row in pairwise(ordered):
-            are_figures = all(any(map(str.isdigit, cell.text)) for cell in row.cells)
-            if len(row.cells) < 3 or len(previous.cells) > 1 or are_figures:
-                continue
-            gaps = [after.x0 - before.x1 for before, after in pairwise(row.cells)]
-            differences = (row.x0 - previous.x0, row.x1 - previous.x1, max(gaps) - min(gaps))
-            if max(map(abs, differences)) < _ALIKE_MAX * row.size:
-                row.cells = [PageCell(row.text, row.x0, row.x1)]
-                row.size = previous.size  # a line of few tall letters is no title
-
-
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words = page.read_words()
@@ -215,7 +194,6 @@ def read_rows(page: PdfPage) -> list[PageRow]:
                 word.text = read_visible(word.text) if has_right_to_left(word.text) else word.text
             row = make_row(group)
         rows.append(row)
-    _join_stretched(rows)
     if turned:
         rows.append(_make_whole_row(turned))
         rows[-1].size = median(min(word.x1 - word.x0, word.bottom - word.top) for word in turned)

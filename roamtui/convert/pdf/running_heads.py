@@ -22,17 +22,12 @@ _REPEATED_SHARE = 0.06
 """Minimum share of pages with the same line at the same position, for the line to be a running head."""
 _INNER_SHARE = 0.3
 """A line on at least this share of pages is removed even if it is not at the very edge."""
-_RUN_PAGES = 6
-"""Four repeats within this many pages are enough, because each chapter may have its own running heads, which
-differ on left and right pages."""
 _NEARBY_PAGES = 6
-"""Maximum distance between pages whose printed numbers are compared."""
-_NEARBY_NUMBERS = 6
-"""Maximum difference between a wanted page number and the printed one that leads to its page."""
+"""Pages this far apart have the same running heads, of which each chapter may have its own, and the same
+difference between their printed numbers and their places in the file."""
 _POSITION_CLASS_POINTS = 12
 """Rows are put into classes of this size by their distance from the top of the page. The same line may be in
 the next class on another page."""
-_HEAD_LENGTH_MAX = 140
 # The prefix and the number of a page at the start of a line (`Page 12`, `F-3 | Notes`, `12 of 90`), and at
 # its end.
 _START_NUMBER = re.compile(
@@ -63,7 +58,7 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
         return None
     prefix = match[1] or ""
     value = int(match[2])
-    for distance in range(_NEARBY_NUMBERS + 1):
+    for distance in range(_NEARBY_PAGES + 1):
         for nearby in (value - distance, value + distance):
             for page in printed.get((prefix, nearby), ()):
                 if page + value - nearby > after:
@@ -172,7 +167,7 @@ def _detect_repeated_rows(edges: Sequence[_Edges]) -> dict[tuple[str, int], floa
         pages = sorted({page for key in classes for page in pages_by_key.get(key, ())})
         # first and last page of four repeats in a row
         runs = zip(pages, pages[_REPEATS_MIN - 1 :], strict=False)
-        if len(pages) >= repeats_needed or any(last - first <= _RUN_PAGES for first, last in runs):
+        if len(pages) >= repeats_needed or any(last - first <= _NEARBY_PAGES for first, last in runs):
             share_by_key[text, position] = len(pages) / len(edges)
     return share_by_key
 
@@ -187,7 +182,6 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
         {
             (prefix, value - page)
             for row in (*sides.top, *sides.bottom)
-            if len(row.text) <= _HEAD_LENGTH_MAX
             for prefix, value in _parse_page_numbers(row, sides.size_max)
         }
         for page, sides in enumerate(edges)

@@ -72,17 +72,6 @@ def test_an_item_below_the_end_of_a_sentence_begins_a_paragraph() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gap", "expected"),
-    [(30.58, "and pound a bed"), (36, "and | pound | a | bed"), (43.74, "2Q21 | 4Q21 | 2Q22")],
-)
-def test_a_line_that_is_stretched_to_the_edge_of_the_one_above_is_no_row_of_cells(gap: float, expected: str) -> None:
-    words = expected.replace(" |", "")
-    drawn = f"BT /F1 11 Tf 72 700 Td (no hand had an open bug and bone) Tj 0 -13 Td {gap} Tw ({words}) Tj ET"
-    text = convert_pdf(make_pdf([[]], empty=drawn), "a.pdf").text
-    assert [line.strip() for line in text.split("\n")][-2:] == ["no hand had an open bug and bone", expected]
-
-
-@pytest.mark.parametrize(
     ("drawn", "expected"),
     [
         (r"(prot\351g) (e) 445 (\264) -112 (s)", "protégés"),
