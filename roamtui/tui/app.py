@@ -349,8 +349,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(below, HelpDialog):
             below.action_leave()
         elif below is (main := self.documents.get(self.current_mode)):
-            dialog = HelpDialog(self._keys, main.panes.scope, main.panes.explain_signs())
-            self.push_screen(dialog, main.action_run)
+            main.show_commands()
         else:
             bindings = (*type(below).BINDINGS, *self.BINDINGS)
             bound_ids = {binding.id for binding in bindings if isinstance(binding, Binding)}

@@ -65,6 +65,13 @@ class StatusMessage(Message):
 
 
 @dataclass
+class NoticeRaised(Message):
+    """A sentence for the conversation, after what is there."""
+
+    words: str
+
+
+@dataclass
 class CommandRequested(Message):
     """A person wants to change the conversation."""
 

@@ -53,8 +53,8 @@ class StatusLine(ClickableLine):
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
     """What is happening."""
-    notice: reactive[str] = reactive("")
-    """What waits for the person."""
+    is_outdated: reactive[bool] = reactive(default=False)
+    """Whether the document has changed on disk and waits to be reloaded."""
     compared: reactive[str] = reactive("")
     """How much of the document is compared by meaning, unless it is all."""
     opened: reactive[str] = reactive("")
@@ -66,6 +66,7 @@ class StatusLine(ClickableLine):
         super().__init__()
         self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
+        self._reload_key = keys.first_keys["global.reload"]
         self.show_model(model)
         self.show_state(state)
 
@@ -103,9 +104,10 @@ class StatusLine(ClickableLine):
             activity = f"{frame} {self.reply.describe()}"
             work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
-        urgent = (
-            Content.styled(sanitise_line(words), "bold $warning") for words in (self.progress, self.notice)
-        )
+        words = [sanitise_line(self.progress)]
+        if self.is_outdated:
+            words.append(f"Document changed on disk · {self._reload_key} to reload")
+        urgent = (Content.styled(each, "bold $warning") for each in words)
         message = Content(sanitise_line(self.message))
         message = Content(_GAP).join(filter(None, (*urgent, message)))
         model = model.truncate(self.size.width, ellipsis=True)

@@ -14,12 +14,10 @@ from roamtui.conversation.events import (
     QuestionAnswered,
 )
 from roamtui.plain import format_count
-from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import AppContext
 from roamtui.tui.key_queue import KeyQueue
-from roamtui.tui.messages import StatusMessage
+from roamtui.tui.messages import NoticeRaised, StatusMessage
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import StatusLine
 
@@ -32,26 +30,21 @@ _AHEAD_PAUSE_SECONDS = 0.02
 
 
 class Upkeep:
-    """Works for the screen of a document, in workers of the screen. Chat and status line show what it did."""
+    """Works for the screen of a document, in workers of the screen, and tells the screen what it did."""
 
-    def __init__(  # noqa: PLR0913 - the parts of the screen that it uses
+    def __init__(
         self,
         screen: Screen[None],
         context: AppContext,
-        *,
-        keys: Keymap,
         key_queue: KeyQueue,
         questions: QuestionArea,
-        log: ChatLog,
         status: StatusLine,
     ) -> None:
         self._screen = screen
         self._agent = context.agent
         self._reloads = context.reload_on_change
-        self._keys = keys
         self._key_queue = key_queue
         self._questions = questions
-        self._log = log
         self._status = status
         self.reloader = Reloader(context)
 
@@ -90,7 +83,7 @@ class Upkeep:
             await self._agent.model.start()
             self._status.show_model(self._agent.model)
             if note := self._agent.model.note:
-                self._log.add_notice(note)
+                self._screen.post_message(NoticeRaised(note))
             await self._agent.search.index_ahead(report)
         finally:
             self._screen.post_message(StatusMessage("", is_progress=True))
@@ -114,7 +107,8 @@ class Upkeep:
     async def _check_quotes(self) -> None:
         """Look up the quotes of all answers in the current document, and say how many changed."""
         if changed := await self._agent.check_answers_again():
-            self._log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
+            words = f"{format_count(changed, 'quote')} changed since the answer"
+            self._screen.post_message(NoticeRaised(words))
 
     async def _watch_document(self) -> None:
         """Check the document again and again, in one worker: a new worker costs more than a check."""
@@ -128,17 +122,14 @@ class Upkeep:
         is_changed = None if self._questions.is_asking else await self.reloader.detect_change()
         if is_changed is None:
             return
-        if not is_changed:
-            self._status.notice = ""
-        elif self._reloads:
+        if is_changed and self._reloads:
             self.reload()
         else:
-            key = self._keys.first_keys["global.reload"]
-            self._status.notice = f"Document changed on disk · {key} to reload"
+            self._status.is_outdated = is_changed
 
     async def _reload(self) -> None:
-        self._status.notice = ""
+        self._status.is_outdated = False
         words, notes = await self.reloader.reload()
         for note in notes:
-            self._log.add_notice(note)
+            self._screen.post_message(NoticeRaised(note))
         self._screen.post_message(StatusMessage(words))

@@ -171,15 +171,6 @@ async def test_each_dialog_shows_what_has_the_focus_in_a_tiny_terminal_and_is_as
         assert not ui.app.is_running
 
 
-async def test_in_little_room_it_is_said_what_a_question_is_about() -> None:
-    detail = "What is late?\n" + "It goes on and on. " * 30
-    async with running(make_app(), (44, 10)) as ui:
-        ui.app.push_screen(ConfirmDialog("Delete this for good?", detail, yes="Delete"))
-        await ui.wait_until("What is late?")
-        assert "Delete this for good?" in ui.text
-        assert "Delete (y)" in ui.text
-
-
 async def test_a_click_on_the_empty_conversation_and_typing_fill_the_box() -> None:
     async with running(make_app()) as ui:
         await ui.click("ChatLog", offset=(5, 10))

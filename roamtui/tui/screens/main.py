@@ -36,6 +36,7 @@ from roamtui.tui.messages import (
     ExampleTarget,
     LinkTarget,
     ModelReleased,
+    NoticeRaised,
     SectionTarget,
     StatusMessage,
     TargetActivated,
@@ -92,15 +93,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-        self.upkeep = Upkeep(
-            self,
-            context,
-            keys=keys,
-            key_queue=key_queue,
-            questions=self.questions,
-            log=self.chat_log,
-            status=self.status_line,
-        )
+        self.upkeep = Upkeep(self, context, key_queue, self.questions, self.status_line)
 
     @property
     def is_asking(self) -> bool:
@@ -176,6 +169,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.progress = event.words
         else:
             self.status_line.message = event.words
+
+    @on(NoticeRaised)
+    def _show_notice(self, event: NoticeRaised) -> None:
+        self.chat_log.add_notice(event.words)
+
+    def show_commands(self) -> None:
+        """List commands and keys. The chosen one runs as if its key were pressed where it works."""
+        from roamtui.tui.screens.help import HelpDialog
+
+        dialog = HelpDialog(self.keys, self.panes.scope, self.panes.explain_signs())
+        self.app.push_screen(dialog, self.action_run)
 
     def _show_event(self, event: ConversationEvent) -> None:
         """Pass the state and the event to all parts, unless the app ends."""
