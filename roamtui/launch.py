@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
-from roamtui.conversation.library_sync import explain_how_to_resume, is_source_missing
+from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
 from roamtui.convert.converted import PageReport
 from roamtui.document.loader import is_url
@@ -170,7 +170,8 @@ class Launch(Struct, frozen=True, kw_only=True):
             saved_id = self.conversation_id or store.find_latest().id
             source = store.load(saved_id).source
             if is_source_missing(source):
-                raise SourceError(explain_how_to_resume(saved_id, source))
+                advice = f"run `roamtui SOURCE --conversation {saved_id}`"
+                raise SourceError(explain_missing(source, advice))
             sources = split_sources(source)
             return replace(self, sources=sources, conversation_id=saved_id).run()
         if self.should_run_plain and not _is_in_browser():

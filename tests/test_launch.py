@@ -86,15 +86,6 @@ def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite
     assert len(discover_models(f"http://localhost:{port}/other")[0]) == 3, "nothing is there"
 
 
-@pytest.mark.parametrize("url", ["http://localhost", "http://[::1]/v1", "http://127.0.0.1:80/"])
-@pytest.mark.usefixtures("servers_here")
-def test_a_server_is_known_by_another_name_of_this_machine_without_a_port(
-    monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
-    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1")
-    assert discover_models(url)[1] == "Found LM Studio, llama.cpp"
-
-
 def test_a_server_whose_url_is_invalid_is_not_looked_for() -> None:
     with pytest.raises(SourceError, match="is not a valid URL"):
         discover_models("http://[")

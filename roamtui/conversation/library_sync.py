@@ -101,11 +101,6 @@ def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
     return f"{told} If you have it in another place, {advice}."
 
 
-def explain_how_to_resume(conversation_id: str, source: str) -> str:
-    """Say that the document of a conversation is gone, and how to resume it."""
-    return explain_missing(source, f"run `roamtui SOURCE --conversation {conversation_id}`")
-
-
 def is_source_missing(source: str) -> bool:
     """Return whether all files and folders of a source are gone, as what came from standard input is."""
     return "://" not in source and not any(map(os.path.lexists, split_sources(source)))

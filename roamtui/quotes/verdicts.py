@@ -33,8 +33,6 @@ from roamtui.text import Bounds, Span, merge_bounds
 
 PLACES_MAX = 1000
 """Maximum number of places of a quote that are compared. A long text may give one several times."""
-
-
 _ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
+from roamtui.agent.prompt import BRIEF_INSTRUCTION, SYSTEM
 from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason
@@ -149,13 +149,6 @@ async def test_a_request_that_the_server_refuses_is_sent_again_shorter() -> None
     first, second = (request.messages[-1].text for request in model_of(agent).requests)
     assert len(second) < 0.7 * len(first)
     assert second.endswith(_QUESTION)
-
-
-async def test_a_second_reply_without_a_proof_does_not_replace_the_first() -> None:
-    agent = make_agent([expanding("Fees"), saying("It costs two euros."), saying("Not found: fees.")])
-    last = await answer(agent)
-    assert sent(agent)[-1].text == CITE_REMINDER
-    assert (last.answer, last.stopped) == ("It costs two euros.", StopReason.ANSWERED)
 
 
 async def test_a_copy_of_an_opened_section_is_no_answer() -> None:

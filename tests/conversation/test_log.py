@@ -13,7 +13,6 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
-from roamtui.agent.document_search import DocumentSearch
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationRenamed,
@@ -35,8 +34,6 @@ from roamtui.conversation.update import (
 )
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_markdown
-from roamtui.models.usage import UsageMeter
-from roamtui.search.searcher import Searcher
 from tests.conversation.conversations import Recorder, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
@@ -311,17 +308,6 @@ async def test_a_log_that_something_else_changes_stays_as_it_is_and_that_is_said
     assert told == [conversation.save_failure] == [conversation.close()]
     assert told[0].startswith("Could not save the conversation: ")
     assert (path.read_bytes() if path.exists() else None) == content
-
-
-async def test_searching_a_copy_does_not_save_it(store: ConversationStore) -> None:
-    _save(store, Recorder().ask("Why?", "Alpha"))
-    original = Conversation(make_library(), store=store, saved_id="c0ffee")
-    copy = Conversation(make_library(), store=store, saved_id="c0ffee")
-    assert copy.state.id != original.state.id
-    assert await DocumentSearch(copy, Searcher(copy.state.library), UsageMeter()).find("alpha", 5)
-    copy.close()
-    original.close()
-    assert [summary.id for summary in store.list()] == ["c0ffee"]
 
 
 @pytest.mark.parametrize("name", ["../secret", "", "a/b", "-", "a" * 5_000])
