@@ -8,62 +8,37 @@ The readers are pandoc 3.9, openpyxl and python-pptx in an environment of their 
 openpyxl python-pptx`, with its packages in `PYTHONPATH` and its pandoc in `PATH`; Chromium for pages, and poppler for
 PDFs. What docs/sources.md leaves out is taken out of what they read, by the XML.
 
-- Lost: words that the reader has and the Markdown lacks, counted; so are numbers, without zeros around them.
-- Invented: words that the Markdown has more often than both the reader and the XML of the file. Not counted, because no
-  reader has them: numbers that Word writes before a paragraph, titles and boxes to tick that the converter makes, the
-  repeated head of a long sheet, and the text of a merged cell in its other columns and rows.
-- Moved: places of three words that are once in both texts, and not in the same order. Notes are at the end of both.
-
-Formulas count by their letters and digits only: pandoc writes them as TeX.
+Words that the reader has and the Markdown lacks are lost; so are numbers, which have no zeros around them. Formulas
+count by their letters and digits only: pandoc writes them as TeX.
 """
 
 import argparse
 import hashlib
-import io
 import json
 import re
 import subprocess
 import sys
 import unicodedata
-import zipfile
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from math import prod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from lxml import etree
+from typing import NamedTuple
 
 from roamtui.convert.conversion import convert, detect_format
-from roamtui.convert.zip_package import ZIP_START
 from roamtui.errors import SourceError
 from tests.benchmarks.conversion_pages import READERS as PAGE_READERS
-from tests.benchmarks.conversion_pages import drop_additions, list_sources
 from tests.benchmarks.conversion_readers import READERS as OFFICE_READERS
-from tests.benchmarks.conversion_readers import REPEATED, parse_part, read_by_pandoc
+from tests.benchmarks.conversion_readers import read_by_pandoc
 
 _READERS = OFFICE_READERS | PAGE_READERS
 _LIST = Path(__file__).with_name("conversion_files.json")
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _DIVIDED = re.compile(r"([^\W\d_]+)[-\xad\u2010]\n\s*([^\W\d_]+)")
 """A word at a line end that may be divided, or joined by a hyphen."""
-_LABEL = re.compile(r"^(?:\W*[^\W_]{1,5}[.):])+(?:[^\W_]{1,5}\b)?|^\W*[\d.]+\b")
-_ADDITION = re.compile(
-    r"^#+ (?:Slide \d+\b.*|Named areas)$|^\*\*Notes:\*\*$| \(hidden\)$|\[x\]|^## Rows [\d,]+–[\d,]+\n\n\|.*$",
-    re.MULTILINE,
-)
-"""What the converter adds: titles, boxes to tick, and the repeated heads of long sheets."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_WORDY_ATTRIBUTES = frozenset(
-    "descr title name alt val value label formatCode ref string string-value current-value".split()  # noqa: SIM905
-)
-_WHOLE = frozenset({"p", "h", "si", "is"})
-"""Elements that are one text, whatever is in them."""
-_PAGES = (".htm", ".html", ".mht", ".txt")
 _DIGEST_LENGTH = 8
 _WORST = 10
-_BREAKS = frozenset({"tab", "br", "cr", "s", "line-break"})
+_ITEM_NUMBER = re.compile(r"^(\d+)(?=[.)] )", re.MULTILINE)
 
 
 class Score(NamedTuple):
@@ -71,8 +46,6 @@ class Score(NamedTuple):
 
     words: int = 0
     lost: int = 0
-    invented: int = 0
-    moved: int = 0
     numbers: int = 0
     """Lost numbers, which are among the lost words."""
 
@@ -80,7 +53,6 @@ class Score(NamedTuple):
 class Comparison(NamedTuple):
     score: Score
     lost: Sequence[str] = ()
-    invented: Sequence[str] = ()
     refusal: str = ""
 
 
@@ -90,65 +62,13 @@ def list_words(text: str) -> list[str]:
     return [f"{float(word):.12g}" if word[0].isdecimal() and len(word) < 300 else word for word in words]
 
 
-def count_package_words(data: bytes) -> Counter[str]:
-    """Count the words of all XML in an archive, also those in attributes that are shown."""
-    counts = Counter[str]()
-    if not data.startswith(ZIP_START):
-        return counts
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for name in archive.namelist():
-            counts.update(list_words(archive.read(name).decode("utf-8", "replace")) if name.endswith(_PAGES) else ())
-            for each in parse_part(name, archive.read(name)).iter("{*}*"):
-                tag = etree.QName(each).localname
-                counts.update(list_words("".join(_iter_texts(each)) if tag in _WHOLE else each.text or ""))
-                counts.update(list_words(" ".join(each.get(key) for key in each.attrib if _is_wordy(key))))
-                if tag == "table-cell":  # pandoc does not tell which columns and rows it covers
-                    spans = [int(value) for key, value in each.items() if key.endswith("-spanned")]
-                    counts.update(list_words("".join(_iter_texts(each))) * (prod(spans) - 1))
-    return counts
-
-
-def _iter_texts(element: Any) -> Iterator[str]:  # noqa: ANN401 - lxml has no types
-    for each in element.iter("{*}*"):
-        yield " " if etree.QName(each).localname in _BREAKS else each.text or ""
-        yield (each.tail or "") if each is not element else ""
-
-
-def _is_wordy(key: str) -> bool:
-    return key.rpartition("}")[2] in _WORDY_ATTRIBUTES
-
-
-def count_moved(reader: Sequence[str], own: Sequence[str]) -> int:
-    """Count the places of three words that are once in both texts, but in another order."""
-    places = []
-    for words in (reader, own):
-        triples = list(zip(words, words[1:], words[2:], strict=False))
-        counts = Counter(triples)
-        places.append({triple: place for place, triple in enumerate(triples) if counts[triple] == 1})
-    order = [places[1][triple] for triple in places[0] if triple in places[1]]
-    ends: list[int] = []
-    for place in order:
-        at = bisect_left(ends, place)
-        ends[at : at + 1] = [place]
-    return len(order) - len(ends)
-
-
-def compare_texts(markdown: str, texts: Sequence[str], package: Counter[str]) -> Comparison:
-    """Compare Markdown with what an independent reader reads, in one order or several; the least count is moved."""
-    own_text = read_by_pandoc(markdown.encode(), "gfm-emoji-tex_math_dollars")
-    own = list_words(own_text)
-    additions = Counter(list_words("\n".join(match[0] for match in _ADDITION.finditer(markdown))))
-    allowed = Counter(list_words(texts[0])) | package
-    words, *others = (list_words(_join_divided(REPEATED.sub("", text), own)) for text in texts)
+def compare_texts(markdown: str, text: str) -> Comparison:
+    """Compare Markdown with what an independent reader reads."""
+    own = list_words(read_by_pandoc(markdown.encode(), "gfm-emoji-tex_math_dollars"))
+    words = list_words(_join_divided(text, own))
     lost = Counter(words) - Counter(own)
-    labels = Counter(
-        word for line in own_text.splitlines() if (start := _LABEL.match(line)) for word in list_words(start[0])
-    )
-    invented = Counter(own) - (Counter(words) | allowed) - labels - additions
     numbers = sum(count for word, count in lost.items() if word[0].isdecimal())
-    moved = min(count_moved(order, own) for order in (words, *others))
-    score = Score(len(words), lost.total(), invented.total(), moved, numbers)
-    return Comparison(score, [*lost.elements()], [*invented.elements()])
+    return Comparison(Score(len(words), lost.total(), numbers), [*lost.elements()])
 
 
 def _join_divided(text: str, own: Sequence[str]) -> str:
@@ -164,16 +84,12 @@ def compare_file(path: Path) -> Comparison:
     data = path.read_bytes()
     kind = path.suffix[1:]
     problem = ""
-    sources = Counter[str]()
+    text = ""
     try:
-        read = _READERS[kind](data)
-        texts = [read] if isinstance(read, str) else read
-        for source in list_sources(data, kind):
-            sources |= Counter(list_words(source))
+        text = _READERS[kind](data)
     except Exception as error:  # noqa: BLE001 - readers raise many errors
-        texts = [""]
         problem = f"The reader fails: {type(error).__name__}"
-    words = list_words(REPEATED.sub("", texts[0]))
+    words = list_words(text)
     refusal = Score(len(words), len(words))
     name = path.name[:_DIGEST_LENGTH] + path.suffix
     source_format = detect_format(data, name)
@@ -185,8 +101,8 @@ def compare_file(path: Path) -> Comparison:
         return Comparison(refusal, words, refusal=str(error))
     if problem:
         return Comparison(Score(), refusal=problem)
-    own = drop_additions(markdown) if kind == "pdf" else markdown
-    return compare_texts(own, texts, sources or count_package_words(data))
+    # pandoc does not count the numbers of items as words
+    return compare_texts(_ITEM_NUMBER.sub(r"\1\\", markdown) if kind == "pdf" else markdown, text)
 
 
 def copy_files(entries: Sequence[dict[str, str]], mirror: Path, folder: Path) -> None:
@@ -213,7 +129,7 @@ def write_report(compared: Sequence[tuple[dict[str, str], Comparison]], kind: st
         total = Score(*map(sum, zip(Score(), *scores, strict=True)))
         shares = (f"{value:,} ({value / max(1, total.words):.3%})" for value in total[1:])
         rows.append(f"| {kind} | {half} | {len(scores)} | {total.words:,} | {' | '.join(shares)} |")
-    worst = sorted(compared, key=lambda pair: sum(pair[1].score[1:]), reverse=True)
+    worst = sorted(compared, key=lambda pair: pair[1].score.lost, reverse=True)
     shown = [pair for pair in worst if pair[0]["half"] == "tune"][:_WORST]
     for entry, comparison in shown + [pair for pair in worst if pair[1].refusal]:
         name = f"{entry['sha256'][:_DIGEST_LENGTH]} {entry['repository']} {entry['path']}"
@@ -228,16 +144,16 @@ def main() -> None:
     parser.add_argument("--files", type=Path, default=_LIST, help="another list of files")
     parser.add_argument("--mirror", type=Path)
     parser.add_argument("--formats", nargs="+", choices=_READERS, default=[*_READERS])
-    parser.add_argument("--show", help="the start of a digest: print which words of this file are lost and invented")
+    parser.add_argument("--show", help="the start of a digest: print which words of this file are lost")
     given = parser.parse_args()
     entries = json.loads(given.files.read_text("utf-8"))
     if given.mirror:
         copy_files(entries, given.mirror, given.folder)
     if given.show:
         found = compare_file(next(given.folder.glob(f"{given.show}*")))
-        sys.stdout.write(f"lost: {' '.join(found.lost)}\ninvented: {' '.join(found.invented)}\n{found.refusal}\n")
+        sys.stdout.write(f"lost: {' '.join(found.lost)}\n{found.refusal}\n")
         return
-    sys.stdout.write(f"| format | half | files | {' | '.join(Score._fields)} |\n|---|---|{'---:|' * 6}\n")
+    sys.stdout.write(f"| format | half | files | {' | '.join(Score._fields)} |\n|---|---|{'---:|' * 4}\n")
     for kind in given.formats:
         paths = {get_path(entry, given.folder): entry for entry in entries}
         compared = [(entry, compare_file(path)) for path, entry in paths.items() if path.suffix == f".{kind}"]

@@ -6,17 +6,14 @@ What docs/sources.md leaves out is taken out of what they read, by elements, typ
 import io
 import json
 import re
+import shutil
 import subprocess
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from lxml import html
 
 from tests.benchmarks.conversion_readers import read_by_pandoc
 from tests.fakes.chromium import Chromium, find_chromium
@@ -44,14 +41,8 @@ _PAGE_SCRIPT = r"""
 })()
 """
 """Takes out what roamtui leaves out, and returns what is shown of the main part."""
-_SHOWN_ATTRIBUTES = ("alt", "value", "label", "title")
-_SPAN_MAX = 50
 _HIDDEN_SOURCE = re.compile(r"<(style|script|nav)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
-_PAGE_TITLE = re.compile(r"^# Page \d+(?:: .*)?$", re.MULTILINE)
-_HEAD = re.compile(r"^\|.*(?=\n\| ---)", re.MULTILINE)
-_ITEM_NUMBER = re.compile(r"^(\d+)(?=[.)] )", re.MULTILINE)
-_REPEATED_CELL = re.compile(r"(?<=\|)( [^|\n]+ )\|(?=\1\|)")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _EDGE_LINES, _REPEATS_MIN, _REPEATED_SHARE = 3, 3, 0.06
 _PAGE_NUMBER = re.compile(r"\W*(?:page)?\W*\d{1,4}\W*(?:(?:of|/)\W*\d+)?\W*", re.IGNORECASE)
@@ -69,7 +60,7 @@ def _open_browser() -> Chromium:
     return browser
 
 
-def read_html(data: bytes) -> list[str]:
+def read_html(data: bytes) -> str:
     """Read what Chromium shows of a page, without scripts and without other files."""
     browser = _open_browser()
     with tempfile.NamedTemporaryFile(suffix=".html") as file:
@@ -78,10 +69,10 @@ def read_html(data: bytes) -> list[str]:
         browser.call("Page.navigate", url=Path(file.name).as_uri())
         browser.wait_for(lambda message: message.get("method") == "Page.loadEventFired")
         shown = browser.call("Runtime.evaluate", expression=_PAGE_SCRIPT, returnByValue=True)
-    return [str(shown["result"]["value"])]
+    return str(shown["result"]["value"])
 
 
-def read_epub(data: bytes) -> list[str]:
+def read_epub(data: bytes) -> str:
     """Read a book by pandoc, without its navigation."""
     stream = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as book, zipfile.ZipFile(stream, "w") as changed:
@@ -90,10 +81,10 @@ def read_epub(data: bytes) -> list[str]:
             if name.endswith(("html", "htm")):
                 part = _HIDDEN_SOURCE.sub("", part.decode("utf-8", "replace")).encode()
             changed.writestr(name, part)
-    return [read_by_pandoc(stream.getvalue(), "epub")]
+    return read_by_pandoc(stream.getvalue(), "epub")
 
 
-def read_ipynb(data: bytes) -> list[str]:
+def read_ipynb(data: bytes) -> str:
     """Read a notebook by pandoc, without its widgets, of which pandoc shows the source."""
     notebook = json.loads(data)
     outputs = [output for cell in notebook.get("cells", ()) for output in cell.get("outputs", ())]
@@ -101,23 +92,17 @@ def read_ipynb(data: bytes) -> list[str]:
         parts.pop(_WIDGET, None)
         if "text/html" in parts:
             parts["text/html"] = _HIDDEN_SOURCE.sub("", "".join(parts["text/html"]))
-    return [_TERMINAL_CODE.sub("", read_by_pandoc(json.dumps(notebook).encode(), "ipynb"))]
+    return _TERMINAL_CODE.sub("", read_by_pandoc(json.dumps(notebook).encode(), "ipynb"))
 
 
-def read_pdf(data: bytes) -> list[str]:
-    """Read a PDF by poppler in three orders, without heads, feet and numbers of pages."""
-    return [_strip_edges(_run_poppler("pdftotext", order, data)) for order in ("-raw", "-layout", "-nodiag")]
-
-
-def _run_poppler(program: str, option: str, data: bytes) -> str:
+def read_pdf(data: bytes) -> str:
+    """Read a PDF by poppler, without heads, feet and numbers of pages."""
     with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
         file.write(data)
         file.flush()
-        command = (
-            [program, option, file.name, "-"] if program == "pdftotext" else [program, option, "-stdout", file.name]
-        )
+        command = [shutil.which("pdftotext") or "pdftotext", "-raw", file.name, "-"]
         run = subprocess.run(command, capture_output=True, check=True, timeout=300)
-    return run.stdout.decode("utf-8", "replace")
+    return _strip_edges(run.stdout.decode("utf-8", "replace"))
 
 
 def _strip_edges(text: str) -> str:
@@ -138,66 +123,10 @@ def _fold_line(line: str) -> str:
     return re.sub(r"\d+", "#", " ".join(line.split()))
 
 
-def drop_additions(markdown: str) -> str:
-    """Drop what roamtui adds to a PDF: titles of pages, and heads of several columns in each column but one.
-
-    Numbers of items, which pandoc does not count as words, are escaped.
-    """
-    text = _ITEM_NUMBER.sub(r"\1\\", _PAGE_TITLE.sub("", markdown))
-    return _HEAD.sub(lambda match: _REPEATED_CELL.sub("", match[0]), text)
-
-
-def list_sources(data: bytes, kind: str) -> Iterator[str]:
-    """Yield texts of all that a file holds, also of what no reader shows. Words in one of them are not invented."""
-    match kind:
-        case "html":
-            yield from _list_page_texts(data)
-        case "epub":
-            with zipfile.ZipFile(io.BytesIO(data)) as book:
-                names = [name for name in book.namelist() if name.endswith(("html", "htm", "xml", "ncx", "opf"))]
-                texts = [[*_list_page_texts(book.read(name))] for name in names if book.read(name).strip()]
-            yield from map("\n".join, zip(*texts, strict=True))
-        case "ipynb":
-            text = _TERMINAL_CODE.sub("", "\n".join(_list_strings(json.loads(data))))
-            yield text
-            yield from _list_page_texts(f"<p>{text}".encode())
-        case "pdf":
-            for order in ("-raw", "-layout", "-nodiag"):
-                yield _run_poppler("pdftotext", order, data)
-            with suppress(subprocess.CalledProcessError):  # it keeps to the rights of protected files
-                yield re.sub("<[^>]*>", " ", _run_poppler("pdftohtml", "-xml", data))  # with the bookmarks
-        case _:
-            pass
-
-
-def _list_page_texts(data: bytes) -> Iterator[str]:
-    """Yield the text of a page whole, and again element by element with its attributes and all that its cells span."""
-    root = html.document_fromstring(data, parser=html.HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True))
-    yield "".join(root.itertext())
-    parts = [*root.itertext(), *(each.get(name, "") for each in root.iter() for name in _SHOWN_ATTRIBUTES)]
-    for cell in root.iter("td", "th"):
-        spans = [min(_SPAN_MAX, int(re.sub(r"\D", "", cell.get(name, "")) or 1)) for name in ("rowspan", "colspan")]
-        parts += ["".join(cell.itertext())] * (spans[0] * spans[1] - 1)
-    yield " ".join(parts)
-
-
-def _list_strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
-    match value:
-        case str():
-            yield value
-        case [str(), *_] if all(isinstance(each, str) for each in value):
-            yield "".join(value)
-        case list() | dict():
-            for each in value.values() if isinstance(value, dict) else value:
-                yield from _list_strings(each)
-        case _:
-            yield str(value)
-
-
-READERS: dict[str, Callable[[bytes], list[str]]] = {
+READERS: dict[str, Callable[[bytes], str]] = {
     "html": read_html,
     "epub": read_epub,
     "ipynb": read_ipynb,
     "pdf": read_pdf,
 }
-"""The independent reader of each format. The first text is compared; the order of words may be that of any."""
+"""The independent reader of each format."""

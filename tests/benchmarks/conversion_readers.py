@@ -16,8 +16,6 @@ from lxml import etree
 
 _TEX_COMMAND = re.compile(r"\\[A-Za-z]+")
 _ENDS = {"Image": " ", "Para": "\n", "Plain": "\n", "Header": "\n"}
-REPEATED = re.compile("\x1e[^\x1e]*\x1e")
-"""The text of a merged cell in its other columns and rows, where the Markdown may have it again."""
 _HIDDEN_DOCX = (
     "//*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish'][not(@*='0' or @*='false' or @*='off')]]"
     " | //*[local-name()='tblCaption' or local-name()='tblDescription']"
@@ -63,19 +61,11 @@ def _walk(node: Any, notes: list[Any]) -> Iterator[str]:  # noqa: ANN401 - JSON
             yield " " if kind == "Image" else ""
             yield from _walk(content, notes)
             yield _ENDS.get(kind, "")
-        case [[str(), *_], {"t": str()}, int(rows), int(columns), list(blocks)]:
-            text = "".join(_walk(blocks, notes))
-            yield repeat_text(text, rows * columns)
         case list():
             for each in node:
                 yield from _walk(each, notes)
         case _:  # attributes and measures
             pass
-
-
-def repeat_text(text: str, count: int) -> str:
-    """Write a text once, and its repetitions so that `REPEATED` finds them."""
-    return f"{text}\x1e{f' {text}' * (count - 1)}\x1e"
 
 
 def parse_part(name: str, part: bytes) -> Any:  # noqa: ANN401 - lxml has no types
@@ -107,37 +97,26 @@ def read_odt(data: bytes) -> str:
     return read_by_pandoc(remove_elements(data, _HIDDEN_ODT), "odt")
 
 
-def read_pptx(data: bytes) -> list[str]:
-    """Read a deck in two orders: each slide from top to bottom below its title, or as in the file; then its notes."""
-    return [_read_slides(data, is_sorted=is_sorted) for is_sorted in (True, False)]
-
-
-def _read_slides(data: bytes, *, is_sorted: bool) -> str:
+def read_pptx(data: bytes) -> str:
     from pptx import Presentation  # noqa: PLC0415 - in an environment of its own
 
     lines: list[str] = []
     for slide in Presentation(io.BytesIO(data)).slides:
-        lines += _list_shape_texts(slide.shapes, is_sorted=is_sorted)
+        lines += _list_shape_texts(slide.shapes)
         notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
         lines += [notes.text] if notes is not None else []
     return "\n".join(lines)
 
 
-def _list_shape_texts(shapes: Any, *, is_sorted: bool) -> Iterator[str]:  # noqa: ANN401 - python-pptx
-    def get_order(shape: Any) -> tuple[bool, int, int]:  # noqa: ANN401
-        is_title = shape.is_placeholder and shape.placeholder_format.type in (1, 3)
-        return (not is_title, shape.top or 0, shape.left or 0)
-
-    for shape in sorted(shapes, key=get_order) if is_sorted else shapes:
+def _list_shape_texts(shapes: Any) -> Iterator[str]:  # noqa: ANN401 - python-pptx
+    for shape in shapes:
         is_edge = shape.is_placeholder and shape.placeholder_format.type in (13, 14, 15, 16)
         if shape.shape_type == 6:
-            yield from _list_shape_texts(shape.shapes, is_sorted=is_sorted)
+            yield from _list_shape_texts(shape.shapes)
         elif shape.has_text_frame and not is_edge:
             yield shape.text_frame.text
         elif getattr(shape, "has_table", False):
-            for row in shape.table.rows:
-                for cell in row.cells:
-                    yield "" if cell.is_spanned else repeat_text(cell.text, cell.span_height * cell.span_width)
+            yield from (cell.text for row in shape.table.rows for cell in row.cells if not cell.is_spanned)
         elif shape._element.tag.endswith("}pic"):
             yield shape._element._nvXxPr.cNvPr.get("descr", "")
 
@@ -149,13 +128,9 @@ def read_xlsx(data: bytes) -> str:
 
     lines: list[str] = []
     for sheet in load_workbook(io.BytesIO(data), data_only=True).worksheets:
-        merged = {(area.min_row, area.min_col): area.size for area in sheet.merged_cells.ranges}
         lines.append(sheet.title if any(map(any, sheet.values)) else "")
-        for row in sheet.iter_rows():
-            for cell in row:
-                size = merged.get((cell.row, cell.column), {"rows": 1, "columns": 1})
-                text = unescape(_write_value(cell.value, cell.number_format))
-                lines.append(repeat_text(f"{text}\n", size["rows"] * size["columns"]))
+        cells = (cell for row in sheet.iter_rows() for cell in row)
+        lines += (unescape(_write_value(cell.value, cell.number_format)) for cell in cells)
     return "\n".join(lines)
 
 
@@ -176,7 +151,7 @@ def _write_value(value: object, number_format: str) -> str:
             return str(value)
 
 
-READERS: dict[str, Callable[[bytes], str | list[str]]] = {
+READERS: dict[str, Callable[[bytes], str]] = {
     "docx": read_docx,
     "odt": read_odt,
     "pptx": read_pptx,

@@ -27,13 +27,14 @@ _DATE = re.compile(
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
-_SHIFT_MAX = 4.0
-"""Distance in points that counts as none, between two lines of one head or between a head and its columns."""
+_STACKED_SHIFT_MAX = 4.0
+"""Maximum distance in points between the centres or edges of two lines of one head."""
 _HYPHEN_SPACE = re.compile(rf"([-{HYPHEN}]) ")
 _OVERLAP_MIN = 0.25
 """Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
 """Maximum distance between the centres of a head and its columns, as a share of their mean width."""
+_SPAN_TOLERANCE_MIN = 6.0
 _WIDTH_SHARE_MIN = 0.9
 """Minimum width of the columns below a head, as a share of the head's width."""
 _COLUMN_DISTANCE_MAX = 14.0
@@ -253,7 +254,7 @@ class _OuterHeads:
         line = below[0].cell
         is_alone = sum(_touch(other, line) for other in row) == 1
         shifts = (cell.x0 - line.x0, cell.x1 - line.x1, (cell.x0 + cell.x1 - line.x0 - line.x1) / 2)
-        return below[0].span if is_alone and min(map(abs, shifts)) < _SHIFT_MAX else None
+        return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
 
     def _compute_span(self, cell: PageCell, number: int, own: Sequence[_Span]) -> _Span:
         """Return the columns that a cell is centred above, without dividing a head below."""
@@ -267,7 +268,7 @@ class _OuterHeads:
         ]
         if not spans:
             return own[number]
-        shift_max = 2 * min(spans)[0] + _SHIFT_MAX
+        shift_max = 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN
         spans = [(shift, span) for shift, span in spans if shift <= shift_max]
         below = [self._by_column[column] for _, span in spans for column in range(span.first, span.last + 1)]
         texts = [head.cell.text if head else "" for head in below]
@@ -288,7 +289,7 @@ class _OuterHeads:
         x1 = self._bounds[span.last].x1
         shift = abs(x0 + x1 - cell.x0 - cell.x1) / 2
         mean_width = (x1 - x0) / (span.last - span.first + 1)
-        is_centred = shift <= max(_SHIFT_MAX, _SPAN_TOLERANCE * mean_width)
+        is_centred = shift <= max(_SPAN_TOLERANCE_MIN, _SPAN_TOLERANCE * mean_width)
         return shift if is_centred and x1 - x0 >= _WIDTH_SHARE_MIN * (cell.x1 - cell.x0) else None
 
 
