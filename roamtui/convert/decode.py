@@ -102,7 +102,6 @@ def _decode(data: bytes, encoding: str) -> tuple[str, int]:
 
 
 def _detect_encoding(data: bytes) -> tuple[str, str]:
-    """Return the encoding of a text without a byte order mark, and its name for people if it is assumed."""
     text, replaced = _decode(data, "utf-8")
     if not replaced:
         return "utf-8", ""

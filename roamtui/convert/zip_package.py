@@ -43,7 +43,6 @@ class Relation(Struct, frozen=True):
 
 
 def _measure_growth(part: zipfile.ZipInfo) -> int:
-    """Return how many bytes longer a part becomes."""
     return part.file_size - part.compress_size
 
 

@@ -127,7 +127,6 @@ def _find_link_to_url(library: Library, url: str) -> str | None:
 
 
 def _find_listed_file(library: Library, section_id: str, path: str) -> str | None:
-    """Find the file of the library that a relative path in a section leads to, and return its id."""
     root = library.root
     if not root.columns.has_files:
         return None
