@@ -183,31 +183,6 @@ async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> N
         assert ui.box.text == "x"
 
 
-async def test_a_question_that_is_taken_back_while_it_is_saved_is_not_taken_for_the_next_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with running(make_app([ScriptedReply(text="Ninety.", gate=asyncio.Event())])) as ui:
-        may_save = asyncio.Event()
-        save = ui.conversation._save
-
-        async def save_late() -> None:
-            await may_save.wait()
-            await save()
-
-        monkeypatch.setattr(ui.conversation, "_save", save_late)
-        await ui.send(FIRST, lambda: ui.state.is_asking)
-        await ui.press_until(lambda: ui.box.text == FIRST, "escape")
-        for question in (SECOND, "And a third?"):
-            await ui.send(question, lambda: not ui.box.text)
-        may_save.set()
-        await ui.wait_until(lambda: len(ui.model.requests) == 1)
-        await ui.press_until(lambda: ui.box.text == "And a third?", "escape")
-        assert ui.main.is_asking
-        await ui.press_until(lambda: not ui.main.is_asking, "ctrl+c")
-        await ui.wait_until(lambda: not ui.state.is_asking)
-        assert questions(ui) == [FIRST, SECOND]
-
-
 async def test_a_question_that_waited_for_a_section_that_is_gone_is_kept_and_the_next_is_asked() -> None:
     async with queueing() as (ui, answer_all):
         for question, section_id in (("And a third?", "ffffffff"), (SECOND, ui.find_id("Deck oven"))):

@@ -20,7 +20,6 @@ from roamtui.conversation.events import ConversationEvent, WarningRaised
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
-from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.plain import format_count
 from roamtui.text import Span
 from roamtui.tui.actions import ANYWHERE_IDS, Keymap, Scope, make_bindings
@@ -52,10 +51,6 @@ from roamtui.tui.upkeep import Upkeep
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import FoundMatches
-
-_SECTION_GONE = (
-    "The document no longer has a section that the question names, so it was not asked. Choose another one."
-)
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -297,8 +292,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self.started.wait()
         try:
             await self.agent.ask(question, options)
-        except UnknownSectionError:
-            raise UsageError(_SECTION_GONE) from None
         finally:
             if self.agent.model.name == RECORDED:  # it has only one answer
                 self.agent.use_model(self.app_context.options.services.make_model())
