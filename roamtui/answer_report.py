@@ -18,7 +18,6 @@ from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.quotes.wording import (
-    DIGEST_LABEL,
     PASSAGE_LABEL,
     UNNAMED_LABEL,
     format_nearest,
@@ -189,7 +188,7 @@ def _format_origin(answer: Exchange | Cell) -> str:
     day = ""
     with suppress(ValueError, OverflowError):  # a log may come from elsewhere
         day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    document = f"{DIGEST_LABEL} {answer.content_hash}" if answer.content_hash else ""
+    document = f"document digest {answer.content_hash}" if answer.content_hash else ""
     return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
 
 

@@ -20,7 +20,6 @@ from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.claims import (
     Claim,
-    add_digests,
     get_kept_sentence,
     parse_source_lines,
     read_claims,
@@ -74,7 +73,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     sentence_compared: bool | None = None
     """Whether its sentence was compared too, or null if it has none to compare."""
     message: str | None = None
-    """Why it cannot be checked, or that it was changed and not the document."""
+    """Why it cannot be checked."""
 
     @property
     def is_found_now(self) -> bool:
@@ -179,8 +178,7 @@ def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, onl
         lines += _format_quote(quote, replaces_source=replaces_source)
         if quote.message and quote.message not in messages:
             lines.append(f"    {sanitise_line(quote.message)}")
-            if quote.status is ClaimStatus.UNREACHABLE:
-                messages.add(quote.message)
+            messages.add(quote.message)
     write_text("\n".join([*lines, f"{format_count(len(quotes), 'quote')} checked: {summary}."]) + "\n")
 
 
@@ -210,10 +208,7 @@ def read_claims_of_file(
     claims = () if replaces_source and not main else read_claims(text, name, library)
     if replaces_source and not claims:
         claims = read_quotations(text, name, library)
-    return [
-        claim if claim.source else replace(claim, source=main, added_sources=added)
-        for claim in add_digests(claims, text)
-    ]
+    return [claim if claim.source else replace(claim, source=main, added_sources=added) for claim in claims]
 
 
 def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
@@ -347,7 +342,7 @@ def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[st
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
         changes = f": {now.changes}" if now.changes else ""
-        where = "in" if replaces_source or quote.is_unchanged or quote.message else "now in"
+        where = "in" if replaces_source or quote.is_unchanged else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
         if now.sentence is not None and len(quote.quote) <= _QUOTE_MAX:
             yield f"    {format_sentence(now.sentence)}"

@@ -18,13 +18,11 @@ A person writes a quote in the same sentence as a link to its file, and to its s
 
 import json
 import re
-from bisect import bisect
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from urllib.parse import unquote
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
@@ -33,7 +31,6 @@ from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.plain import sanitise_text
 from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import (
-    DIGEST_LABEL,
     PASSAGE_LABEL,
     SENTENCE_LABEL,
     blank_document_lines,
@@ -42,7 +39,6 @@ from roamtui.quotes.wording import (
 from roamtui.quotes.words import read_words
 from roamtui.sources.source_names import expand_sources
 
-_DIGEST = re.compile(rf"{DIGEST_LABEL} (\w+)")
 _SOURCE_LINES = re.compile(
     r"^Source: (?P<source>\S(?:.*\S)?)(?P<added>(?:\s*\nAdded source: .+)*)", re.MULTILINE
 )
@@ -102,8 +98,6 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Words that tell which of several places is meant; see `Quotation.context`."""
     original_state: QuoteState | None = None
     """What was found when the model answered, or None if no model has answered."""
-    digest: str = ""
-    """Digest of the quoted documents when the model answered; empty if unknown."""
     sentence: str | None = None
     """What the document said around the quote when the model answered, or the quote if it was the whole
     sentence. Empty if no quote was judged, and None if nothing was kept."""
@@ -115,15 +109,6 @@ def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
     if match is None:
         return "", ()
     return expand_sources(match["source"]), tuple(map(expand_sources, _ADDED_LINE.findall(match["added"])))
-
-
-def add_digests(claims: Iterable[Claim], markdown: str) -> Iterator[Claim]:
-    """Yield the claims of an export with the next digest below each, which is the one of its answer."""
-    lines = enumerate(markdown.split("\n"), 1)
-    below = [(line, match[1]) for line, text in lines if (match := _DIGEST.search(text))]
-    for claim in claims:
-        position = bisect(below, (claim.line, ""))
-        yield replace(claim, digest=below[position][1]) if position < len(below) else claim
 
 
 def get_kept_sentence(

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, Nearest, QuoteState
 from roamtui.conversation.events import CitationsChecked
-from roamtui.conversation.library_sync import hash_library
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
@@ -31,7 +30,6 @@ from roamtui.text import Span
 
 _NEAREST_MAX = 30
 """Maximum number of false quotes of an answer whose nearest words are looked for."""
-_EDITED = "These words were changed in this file: the document has not changed since the answer."
 
 
 class ClaimStatus(StrEnum):
@@ -41,14 +39,14 @@ class ClaimStatus(StrEnum):
     MOVED = "moved"
     """The quote is now in another section."""
     CHANGED = "changed"
-    """A similar text has replaced the quote."""
+    """A similar text is there instead of the quote."""
     SENTENCE_CHANGED = "sentence_changed"
     """The document has the quote, but not the sentence around it."""
     GONE = "gone"
     ELSEWHERE = "elsewhere"
     """The quote is in another section than the one it was cited from, as it was before."""
     NOT_FOUND = "not_found"
-    """The quote was not found before either, or it was changed and the document was not."""
+    """The quote was not found before either."""
     UNREACHABLE = "unreachable"
     """The source cannot be opened."""
 
@@ -72,24 +70,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     is_sentence_compared: bool | None = None
     """Whether the text around the quote was compared too, or None if there is nothing to compare."""
     message: str = ""
-    """Why the source cannot be opened, or that the quote was changed and not the source."""
+    """Why the source cannot be opened."""
 
 
 def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_MIN) -> Finding:
     """Return what has become of a claim's quote in a library whose files are all loaded.
-
-    A document with the digest that the claim names has not changed: then a quote that it lacks is false.
-    """
-    finding = _find_claim(claim, library, similarity_min)
-    is_changed = finding.status in (ClaimStatus.CHANGED, ClaimStatus.SENTENCE_CHANGED, ClaimStatus.GONE)
-    if not is_changed or not claim.digest or claim.digest != hash_library(library):
-        return finding
-    is_there = finding.status.is_there
-    return replace(finding, status=finding.status if is_there else ClaimStatus.NOT_FOUND, message=_EDITED)
-
-
-def _find_claim(claim: Claim, library: Library, similarity_min: float) -> Finding:
-    """Find a claim's quote, and compare it with the document.
 
     If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
     is no such section.

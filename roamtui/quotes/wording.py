@@ -13,8 +13,6 @@ from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, s
 from roamtui.quotes.words import read_words
 from roamtui.text import format_page, normalise_line_ends
 
-DIGEST_LABEL = "document digest"
-"""Introduces the digest of the documents, below an exported answer."""
 SENTENCE_LABEL = "In full:"
 """Introduces what a document says around a quote."""
 _NEAREST_LABEL = "nearest,"
