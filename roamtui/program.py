@@ -5,6 +5,8 @@ import re
 import sys
 from functools import cache
 
+QUIT_WORDS = (":q", ":q!", "exit", "quit")
+"""Words that a person types to quit, as in an editor or a shell."""
 _NAME = "roamtui"
 _COMMAND = re.compile(rf"(?<=`){_NAME}(?= )|(?<![\w/\\])pip(?= install )")
 

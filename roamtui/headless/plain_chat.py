@@ -15,11 +15,10 @@ from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
 from roamtui.output import confirm, warn, write_sanitised
 from roamtui.plain import format_count, sanitise_line
+from roamtui.program import QUIT_WORDS
 from roamtui.signals import end_after_task
 
 _PROMPT = "Ask: "
-_QUIT_WORDS = (":q", ":q!", "exit", "quit")
-"""Words that a person types to quit, as in an editor or a shell."""
 
 
 async def approve(approval: ApprovalRequest) -> bool:
@@ -103,7 +102,7 @@ class PlainChat:
                 continue
             if not self._is_typed:  # answers to piped questions need headings
                 write_sanitised(f"{line}\n")
-            elif line in _QUIT_WORDS:
+            elif line in QUIT_WORDS:
                 return None
             if line:
                 return line

@@ -335,8 +335,11 @@ class RoamApp(App[None], inherit_bindings=False):
         if main is not None:
             main.status_line.message = ""
 
-    def action_commands(self) -> None:
-        """List commands and keys, or close the list. The chosen one runs as if its key were pressed there."""
+    def action_commands(self, typed: str = "") -> None:
+        """List commands and keys, or close the list. The chosen one runs as if its key were pressed there.
+
+        Text that was `typed` in the question box returns to it if it is no command.
+        """
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
         below = self.screen
@@ -349,7 +352,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(below, HelpDialog):
             below.action_leave()
         elif below is (main := self.documents.get(self.current_mode)):
-            main.show_commands()
+            main.show_commands(typed)
         else:
             bindings = (*type(below).BINDINGS, *self.BINDINGS)
             bound_ids = {binding.id for binding in bindings if isinstance(binding, Binding)}

@@ -20,6 +20,7 @@ from roamtui.document.loader import build_library
 from roamtui.errors import EXIT_CANCELLED, ModelError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
+from roamtui.program import QUIT_WORDS
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from tests.agent.asking import NO_HITS
@@ -102,7 +103,7 @@ def test_a_conversation_that_is_not_saved_says_so_when_it_happens_and_at_the_end
     assert chat.err.splitlines()[-1].startswith(f"roamtui: {failure}")
 
 
-@pytest.mark.parametrize("word", [":q", "quit"])
+@pytest.mark.parametrize("word", QUIT_WORDS)
 def test_a_word_that_quits_other_programs_is_no_question(chat: Chat, word: str) -> None:
     assert chat.run("Is it loud?", word, "And now?", replies=("Yes.",), kind=Typed) == 0
     assert [exchange.question for exchange in chat.conversation.state.exchanges] == ["Is it loud?"]

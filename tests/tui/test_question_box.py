@@ -259,6 +259,31 @@ async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_ano
         assert questions(ui) == [FIRST, SECOND]
 
 
+@pytest.mark.parametrize("word", [":q!", "quit"])
+async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
+    async with running(make_app(["Forty."])) as ui:
+        await ui.press_until(f"ctrl+q quits · enter asks “{word}” as a question", *word, "enter")
+        assert ui.box.text == word
+        await ui.press_until(lambda: ui.exchanges, "enter")
+        assert questions(ui) == [word]
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ([*"/etc/passwd is where?"], "/etc/passwd is where?"),
+        ([*"/outl", "escape"], "/outl"),
+        ([*"/outl", "f1"], "/outl"),
+        (["/", "escape", "x"], "x"),
+        (["/", "backspace", "x"], "x"),
+    ],
+)
+async def test_a_question_may_begin_with_a_slash(keys: list[str], text: str) -> None:
+    async with running(make_app()) as ui:
+        ui.type_at_once(*keys)
+        await ui.wait_until(lambda: ui.app.screen is ui.main and ui.box.text == text)
+
+
 async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:
     async with running(make_app()) as ui:
         await ui.press(*"a/", "backspace", "backspace")

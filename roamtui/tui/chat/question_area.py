@@ -30,6 +30,7 @@ from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
+from roamtui.program import QUIT_WORDS
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
 
@@ -182,7 +183,7 @@ class QuestionBox(TextArea):
         if event.character == "/" and not self.text:
             event.stop()
             event.prevent_default()
-            await self.run_action("app.commands")
+            await self.run_action("app.commands('/')")
 
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that is longer than a question may be."""
@@ -237,6 +238,8 @@ class QuestionArea(Container):
         """Whether the conversation shows this question."""
         self._waiting: list[_SentQuestion] = []
         """The questions after the current one, oldest first."""
+        self._offered = ""
+        """The last text that looked like a command to quit, if nothing was sent since."""
 
     @property
     def is_asking(self) -> bool:
@@ -382,7 +385,16 @@ class QuestionArea(Container):
 
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
-        """Ask a question from the box once all earlier ones have been answered."""
+        """Ask a question from the box once all earlier ones have been answered.
+
+        If it looks like a command to quit, first say how to quit.
+        """
+        if event.question in QUIT_WORDS and event.question != self._offered:
+            self._offered = event.question
+            quit_key = self._keys.first_keys["global.quit"]
+            self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)
+            return
+        self._offered = ""
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, so that "undo" does not bring the question back
             self.box.return_draft()

@@ -1,6 +1,6 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 from textual.content import Content
 from typing_extensions import override
@@ -39,15 +39,21 @@ class HelpDialog(ListDialog[str, str | None]):
         keys: Keymap,
         current_scope: Scope,
         signs: Sequence[tuple[str, str]] = (),
+        typed: str = "",
+        keep: Callable[[str], object] | None = None,
         usable_ids: Container[str | None] | None = None,
     ) -> None:
         """List the `signs` of the selected line in words, then `keys`, first those of `current_scope`.
 
-        Outside a document, only actions with `usable_ids` can be run.
+        With `keep`, this lists only what can be run, and closes as soon as nothing matches what follows
+        `typed`. `keep` gets what was typed unless a command is chosen. Outside a document, only actions with
+        `usable_ids` can be run.
         """
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
-        super().__init__("Commands and keys", foot)
+        super().__init__("Commands and keys", foot, typed=typed)
+        self._keep = keep
+        self._lead = typed
         self._runnable_ids = {action.id for action in keys.actions if action.in_palette}
         self._usable_ids = self._runnable_ids if usable_ids is None else usable_ids
         self._sign_styles = {meaning: style for group in _SIGNS.values() for _, style, meaning in group}
@@ -68,9 +74,27 @@ class HelpDialog(ListDialog[str, str | None]):
                 self._choices.append(item)
         for heading, group in _SIGNS.items():
             self._choices += [_make_sign(sign, meaning, heading) for sign, _, meaning in group]
+        if keep is not None:
+            self._choices = [choice for choice in self._choices if choice.value in self._runnable_ids]
+
+    @override
+    def filter(self) -> None:
+        super().filter()
+        if self._keep is not None and not (self.list.items and self.typed.startswith(self._lead)):
+            self.action_leave()
+
+    @override
+    def action_leave(self) -> None:
+        if self._keep is None:
+            super().action_leave()
+            return
+        if self.field.value != self._lead:
+            self._keep(self.field.value)
+        self.dismiss(None)
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
+        typed = typed.removeprefix(self._lead)
         for choice in filter_items(self._choices, typed):
             keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
             lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))

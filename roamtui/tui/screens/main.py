@@ -169,11 +169,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_notice(self, event: NoticeRaised) -> None:
         self.chat_log.add_notice(event.words)
 
-    def show_commands(self) -> None:
-        """List commands and keys. The chosen one runs as if its key were pressed where it works."""
+    def show_commands(self, typed: str) -> None:
+        """List commands and keys. The chosen one runs as if its key were pressed where it works.
+
+        Text that was `typed` in the question box returns to it if it is no command.
+        """
         from roamtui.tui.screens.help import HelpDialog
 
-        dialog = HelpDialog(self.keys, self.panes.scope, self.panes.explain_signs())
+        keep = self.question_box.fill if typed else None
+        dialog = HelpDialog(self.keys, self.panes.scope, self.panes.explain_signs(), typed, keep)
         self.app.push_screen(dialog, self.action_run)
 
     def _show_event(self, event: ConversationEvent) -> None:
