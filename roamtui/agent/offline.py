@@ -56,7 +56,7 @@ from roamtui.text import split_pages
 
 _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
-_HITS_MAX = 10
+_HITS_MAX = 20
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."

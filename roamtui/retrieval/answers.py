@@ -10,8 +10,7 @@ meaning counts the rest. A passage is as near in meaning as its nearest sentence
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import attrgetter
@@ -23,25 +22,26 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage, split_passages
-from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
+from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
-from roamtui.search.lexicon import STOP_WORDS, Language
+from roamtui.search.lexicon import Language
 from roamtui.search.sentences import (
     HEADING_KINDS,
+    RankedSentence,
     Statement,
     find_related_words,
     get_first_sentence,
+    get_row_name,
     rank_sentences,
     read_statement,
 )
-from roamtui.search.terms import TermMatcher, is_unspaced
+from roamtui.search.terms import TermMatcher
 from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
@@ -57,8 +57,8 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     score: float = 0.0
     """Share of the question's weight that its words have, from 0 to 1."""
     statement: Statement = Statement()
-    """Its sentence or row that is likeliest to answer; empty if it has nothing else, or if the answer follows
-    that sentence."""
+    """Its row that is likeliest to answer, or that sentence and those around it; empty if it has nothing
+    else, or if the answer follows that sentence."""
     similarity: float | None = None
     """Cosine of the question and its nearest sentence; None if they were not compared."""
 
@@ -74,6 +74,8 @@ class _Candidate(NamedTuple):
     share: float
     """Share of the question's weight that its words have."""
     statement: Statement
+    start: int
+    """Where it begins in the passage."""
 
 
 def list_missing_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
@@ -145,11 +147,9 @@ def choose_passages(
     judged = _choose_statements(library, question, candidates, weighing, proof=proof, compare=compare)
     highest = max((passage.similarity or 0.0 for passage in judged), default=0.0)
 
-    def measure_likelihood(passage: FoundPassage) -> tuple[bool, float]:
-        likelihood = measure_words(passage)
-        if highest > 0:
-            likelihood = proof * likelihood + (1 - proof) * (passage.similarity or 0.0) / highest
-        return found_by[passage.section_id].is_named, likelihood
+    def measure_likelihood(passage: FoundPassage) -> float:
+        by_meaning = (passage.similarity or 0.0) / highest if highest > 0 else measure_words(passage)
+        return proof * measure_words(passage) + (1 - proof) * by_meaning
 
     judged.sort(key=measure_likelihood, reverse=True)
     chosen = _join_sections(judged[: POLICY.passages_max])
@@ -247,16 +247,30 @@ def _choose_statements(
     judged: list[FoundPassage] = []
     for passage, text, candidates in zip(passages, texts, listed, strict=True):
         own_cosines = [*islice(cosines, len(candidates))]
-        statement = _choose_statement(candidates, own_cosines, proof)
-        if statement.words.endswith(":") or statement.words == read_visible_line(text):
+        best = _choose_candidate(candidates, own_cosines, proof)
+        is_lead = best is None or best.statement.words.endswith(":")
+        statement = Statement() if best is None or is_lead else _read_around(text, best)
+        if statement.words == read_visible_line(text):
             statement = Statement()
         similarity = max(own_cosines, default=None)
         judged.append(replace(passage, statement=statement, similarity=similarity))
     return judged
 
 
-def _choose_statement(candidates: Sequence[_Candidate], cosines: Sequence[float], proof: float) -> Statement:
-    """Return the likeliest statement. It is empty if none has a word of the question or was compared."""
+def _read_around(text: str, candidate: _Candidate) -> Statement:
+    """Read a sentence with those of its paragraph around it, as many as have room in a line of a hit."""
+    unit = next(unit for unit in read_units(text).units if candidate.start < unit.end)
+    paragraph = text[unit.start : unit.end]
+    bounds = find_passage(paragraph, candidate.start - unit.start, POLICY.line_tokens)
+    if bounds is None or not unit.kind.has_sentences:
+        return candidate.statement
+    return Statement(read_visible_line(paragraph[slice(*bounds)]))
+
+
+def _choose_candidate(
+    candidates: Sequence[_Candidate], cosines: Sequence[float], proof: float
+) -> _Candidate | None:
+    """Return the likeliest candidate, or None if none has a word of the question or was compared."""
     likelihoods = _take_shares([candidate.share for candidate in candidates])
     if cosines:
         by_meaning = _take_shares(cosines)
@@ -265,7 +279,7 @@ def _choose_statement(candidates: Sequence[_Candidate], cosines: Sequence[float]
             for words, meaning in zip(likelihoods, by_meaning, strict=True)
         ]
     highest = max(likelihoods, default=0.0)
-    return candidates[likelihoods.index(highest)].statement if highest > 0 else Statement()
+    return candidates[likelihoods.index(highest)] if highest > 0 else None
 
 
 def _take_shares(values: Sequence[float]) -> list[float]:
@@ -284,7 +298,7 @@ def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -
 
     The words that its titles have, which are `given`, tell none of its sentences from the others.
     """
-    ranked = rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights)
+    ranked = weighing.rank(text, _SENTENCES_MAX)
     shares = {
         (sentence.start, sentence.end): weighing.compute_share(sentence.terms - given) for sentence in ranked
     }
@@ -293,20 +307,9 @@ def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -
         if sentence.kind not in HEADING_KINDS:
             shares.setdefault((sentence.start, sentence.end), 0.0)
     candidates = (
-        _Candidate(share, read_statement(text, start, end))
-        for (start, end), share in shares.items()
-        if not _is_title(text, start)
+        _Candidate(share, read_statement(text, start, end), start) for (start, end), share in shares.items()
     )
     return [*islice(candidates, POLICY.statements_max)]
-
-
-def _is_title(text: str, start: int) -> bool:
-    """Return whether the sentence at `start` is a title in capitals before a paragraph that goes on."""
-    unit = next(unit for unit in read_units(text).units if start < unit.end)
-    first, *more = split_unit(text, unit)
-    words = [word for word in _WORD.findall(text, first.start, first.end) if word not in STOP_WORDS]
-    is_title = bool(more and words) and all(word[0].isupper() for word in words)
-    return is_title and start == first.start
 
 
 def _list_passages_at(
@@ -324,7 +327,7 @@ def _list_passages_at(
             if offset >= min(end, piece.end - own.start):
                 continue
             bounds = find_passage(text, offset) or (start, end)
-            ranked = rank_sentences(text[slice(*bounds)], weighing.matcher, limit=1, weights=weighing.weights)
+            ranked = weighing.rank(text[slice(*bounds)], 1)
             words = ranked[0].terms if ranked else frozenset[str]()
             yield _score_passage(library, section_id, text, bounds, words, weighing)
 
@@ -351,8 +354,6 @@ class _Weighing:
         count = len(texts) + _OTHER_TEXTS
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
-        for term in filter(is_unspaced, self.weights.keys() - counts.keys()):
-            self.weights[term] *= POLICY.unseen_pair_weight
         self._total = sum(self.weights.values())
         self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + POLICY.doubt_weight)
         """How much a passage with all these words proves."""
@@ -361,6 +362,17 @@ class _Weighing:
                 self.weights[word] = POLICY.synonym_weight * self.weights[term]
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
+        self._row_terms: dict[str, frozenset[str]] = defaultdict(frozenset)
+        """The words of all rows that begin alike: one table says what "Class C" is, another what it costs."""
+        for unit in chain.from_iterable(read_units(text).units for text in texts):
+            if name := get_row_name(unit):
+                self._row_terms[name] |= self.find_words(unit.words)
+
+    def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
+        """Return the sentences and rows of a text with most weight, best first."""
+        return rank_sentences(
+            text, self.matcher, limit=limit, weights=self.weights, row_terms=self._row_terms
+        )
 
     def find_words(self, text: str) -> frozenset[str]:
         """Return the words of the question, or related ones, that a text has."""
@@ -376,7 +388,7 @@ def _score_passages(
 ) -> Iterator[FoundPassage]:
     """Yield the passages of a section's own text that have a word, or its first one if none has."""
     best_words: dict[Bounds, frozenset[str]] = {}
-    for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
+    for sentence in weighing.rank(text, _SENTENCES_MAX):
         if (bounds := find_passage(text, sentence.start)) is not None:
             best_words.setdefault(bounds, sentence.terms)
     opening = None if best_words else get_first_sentence(text)

@@ -66,9 +66,6 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Added to the weight of a question, because half of two words proves less than half of six."""
     synonym_weight: float = 0.5
     """Weight of a synonym. The word itself has 1."""
-    unseen_pair_weight: float = 0.2
-    """Factor on the weight of a pair of characters, in a script without spaces, that no section contains.
-    About half of the pairs join two words, so their absence means little."""
 
 
 POLICY = RetrievalPolicy()

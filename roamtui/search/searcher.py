@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from math import isqrt
 from time import monotonic
 
@@ -45,8 +45,6 @@ _SIMILAR_SHARE_MIN = 0.3
 find their section. With a higher share, fewer first requests hold the evidence."""
 _SECONDS_MAX = 1.0
 """How long a search embeds missing chunks, once the model is loaded."""
-_CHUNKS_OF_HIT_MAX = 2
-"""Maximum number of chunks of each hit that a search embeds: those with most words of the query."""
 _SMALL_BATCH = 4
 """While the app embeds, a search waits for at most this many chunks."""
 _BATCH = 64
@@ -310,7 +308,7 @@ class Searcher:
             if embedder.is_local or vectors.has_any:
                 vector = vectors.embed_query(ranking.format_embedded_query(query))
                 if embedder.is_local and vectors.missing:
-                    self._embed_found(ranking, vectors)
+                    self._embed_found(vectors)
                 limit = 0 if is_phrase else CANDIDATES  # words in quotation marks must be in a hit
                 similarities = vectors.rank(vector, limit=limit, within=within, also=self._found_ids)
         except RoamtuiError as error:
@@ -322,10 +320,10 @@ class Searcher:
             )
         return vector if embedder.is_local else None, similarities
 
-    def _embed_found(self, ranking: Ranking, vectors: VectorIndex) -> None:
+    def _embed_found(self, vectors: VectorIndex) -> None:
         """Embed missing chunks for a short time, those of the results by words before all others."""
         end = monotonic() + _SECONDS_MAX
-        chunks = chain(_iter_best_chunks(ranking, vectors), vectors.iter_missing())
+        chunks = vectors.iter_missing(self._found_ids)
         while self._embed(vectors, chunks, _SMALL_BATCH) and monotonic() < end:
             pass
         self._save(vectors)
@@ -398,16 +396,6 @@ def _sample_text(library: Library) -> str:
     documents = library.documents
     chosen = documents[:: len(documents) // isqrt(_SAMPLE_LENGTH) + 1]
     return " ".join(document.text[: _SAMPLE_LENGTH // len(chosen)] for document in chosen)
-
-
-def _iter_best_chunks(ranking: Ranking, vectors: VectorIndex) -> Iterator[tuple[int, str]]:
-    """Yield the chunks of each hit that have no vector and most terms of the query, by their rows."""
-    find_terms = ranking.matcher.find_terms
-    for hit in ranking.hits:
-        chunks = vectors.list_missing(hit.section_id)
-        counts = {row: len(find_terms(text)) for row, text in chunks.items()}
-        best = sorted(chunks, key=lambda row: -counts[row])[:_CHUNKS_OF_HIT_MAX]
-        yield from ((row, chunks[row]) for row in best)
 
 
 def compute_meaning_weight(ranking: Ranking) -> float:

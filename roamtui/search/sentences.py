@@ -40,7 +40,7 @@ class RankedSentence(Struct, frozen=True):
 
 
 class Statement(NamedTuple):
-    """A sentence or row, as a reader sees it."""
+    """A row, or sentences of a paragraph, as a reader sees them."""
 
     words: str = ""
     row: str = ""
@@ -94,16 +94,29 @@ def find_question_words(question: str, texts: Sequence[str]) -> TermMatcher:
     return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)
 
 
+def get_row_name(unit: Unit) -> str:
+    """Return the first cell of a row with its column head, such as "class c"; empty for everything else."""
+    return unit.as_row.text.partition(" | ")[0].casefold() if unit.head_words else ""
+
+
 def rank_sentences(
-    text: str, matcher: TermMatcher, *, limit: int, weights: Mapping[str, float] | None = None
+    text: str,
+    matcher: TermMatcher,
+    *,
+    limit: int,
+    weights: Mapping[str, float] | None = None,
+    row_terms: Mapping[str, Collection[str]] = {},
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a question best, best first.
 
     Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its
-    rarity in the text.
+    rarity in the text. `row_terms` has terms that count for each row of the name.
     """
     units = read_units(text).units
     terms_by_unit = _assign_terms(units, matcher.locate(text))
+    for index, unit in enumerate(units if row_terms else ()):
+        for term in row_terms.get(get_row_name(unit), ()):
+            terms_by_unit[index].append((unit.start, unit.start, term))
     if weights is None:
         by_unit = ({term for *_, term in places} for places in terms_by_unit.values())
         counts = Counter(chain.from_iterable(by_unit))

@@ -3,14 +3,24 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.document.library import Library
+from roamtui.retrieval import answers
 from roamtui.retrieval.answers import choose_passages, list_missing_words
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Comparison, Hit
+from roamtui.search.searcher import Searcher
 from roamtui.search.sentences import Statement
 from roamtui.text import Span
 from tests.case_files import read_rows
 from tests.search.libraries import id_of, make_library
+
+
+@pytest.fixture
+def has_room_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show no sentence beside the likeliest one."""
+    monkeypatch.setattr(answers, "POLICY", replace(POLICY, line_tokens=1))
 
 
 def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> Statement:
@@ -19,14 +29,34 @@ def _read_likeliest(question: str, text: str, compare: Comparison | None = None)
     return choose_passages(library, question, hits, compare=compare)[0].statement
 
 
+@pytest.mark.usefixtures("has_room_for_one")
 @pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/answers", "likeliest"))
 def test_the_likeliest_sentence_has_most_words_of_the_question(question: str, text: str, answer: str) -> None:
     assert _read_likeliest(question, text).words == answer
 
 
+@pytest.mark.usefixtures("has_room_for_one")
 @pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/answers", "whole"))
 def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
     assert _read_likeliest("How much is the fee?", text).words == answer
+
+
+def test_it_comes_with_the_sentences_of_its_paragraph_that_have_room() -> None:
+    around = "The boat is old. A berth costs 9 crowns. It is paid in May."
+    text = f"{'Boats lie here in the sun. ' * 20}{around}{' Nobody swims there.' * 20}\n\nMore.\n"
+    shown = _read_likeliest("What does a berth cost?", text).words
+    assert around in shown
+    assert len(shown) < len(text) / 3
+    assert _read_likeliest("What does a berth cost?", f"{around}\n").words == "", "all of it is shown"
+
+
+def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
+    library = make_library(
+        "# Classes\n\n| Class | Covers |\n|---|---|\n| B | drills |\n| C | chainsaws |\n\n"
+        "# Deposits\n\nA deposit is held.\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
+    )
+    passages = choose_passages(library, "deposit for a chainsaw", Searcher(library).search("deposit chainsaw"))
+    assert passages[0].statement.row == "Class C | Deposit £100"
 
 
 def _list_titles(library: Library, question: str, **scores: float) -> list[str]:

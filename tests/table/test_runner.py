@@ -189,8 +189,9 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, f
     (leases / "carl.md").write_text("# C\n\nRent is due on Mondays. The **notice period** is a week.\n", "utf-8")
     _, table = await fill(define(folder, leases, PERIOD, "Who won the 1998 cup?"), NoModel())
     assert list_states(table)[0] == ["passage", "not_found"]
-    values = ["The notice period is 60 days.", "The notice period is three months.", "The notice period is a week."]
-    assert [row[0] for row in list_values(table)] == values
+    values = [row[0] for row in list_values(table)]
+    assert values[:2] == ["The notice period is 60 days.", "The notice period is three months."]
+    assert values[2].endswith("The notice period is a week.")
     cell = json.loads(render_json_table(table, Path()))["rows"][0]["cells"][0]
     assert (cell["state"], cell["note"]) == ("passage", "no model has read it")
     assert [(each["state"], each["verified"]) for each in cell["citations"]] == [("passage", False)]
