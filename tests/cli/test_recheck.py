@@ -7,6 +7,8 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import pytest
+
 from roamtui.agent.agent import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.citations import QuoteState
@@ -84,6 +86,27 @@ def _write_piped(garden: Path, conversation: str) -> str:
         write_answer(saved.state.exchanges[0], library, "scripted")
     saved.close()
     return f"{written.getvalue()}\nSource: {garden}\n"
+
+
+@pytest.mark.parametrize("is_piped", [False, True])
+def test_a_quote_that_was_edited_in_an_answer_is_checked_beside_the_sources(
+    run: RunCommand, garden: Path, *, is_piped: bool
+) -> None:
+    conversation = _ask(garden)
+    path = garden.with_name("out.md")
+    run("conversations", "export", conversation, "-o", path)
+    if is_piped:
+        path.write_text(_write_piped(garden, conversation), "utf-8")
+    before = run("recheck", path, "--json").json
+    text = path.read_text("utf-8").replace('"24 euros a year" [', '"25 euros a year" [', 1)
+    path.write_text(text.replace('"A late spade" [', '"A late spade costs 50 cents" [', 1), "utf-8")
+    after = run("recheck", path, "--json").json
+    added = [quote for quote in after["quotes"] if quote["then"] is None]
+    assert len(after["quotes"]) == len(before["quotes"]) + 2 == 14
+    assert [(quote["quote"], quote["state"]) for quote in added] == [
+        ("25 euros a year", "changed"),
+        ("A late spade costs 50 cents", "same"),
+    ]
 
 
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:

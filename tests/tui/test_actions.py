@@ -18,7 +18,7 @@ from roamtui.tui.tree.visible_lines import OPEN_SIGN
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over
 from tests.table.filling import make_plan
-from tests.tui.driving import RunningApp, make_app, make_context, running
+from tests.tui.driving import RunningApp, make_app, make_context, running, show_answer
 from tests.tui.opening import Opener
 
 
@@ -126,6 +126,13 @@ async def test_help_first_says_what_the_signs_of_the_selected_line_mean() -> Non
         assert OPEN_SIGN in signs
         assert "pinned: stays open" in signs
         assert "cited" not in signs
+
+
+async def test_help_first_says_what_the_sign_of_the_selected_source_means() -> None:
+    async with running(make_app(), (120, 35)) as ui:
+        await show_answer(ui)
+        await ui.focus(Scope.CHAT).press("1")
+        assert "✓" in await list_signs(ui)
 
 
 async def test_help_begins_with_the_keys_of_the_pane_and_is_filtered_as_typed() -> None:

@@ -104,8 +104,15 @@ class PaneSwitcher(Horizontal):
                 return self._tree.outline.cursor_id, None
 
     def explain_signs(self) -> Sequence[tuple[str, str]]:
-        """Return the signs of the selected line, in words, if the outline has the focus."""
-        return self._tree.outline.explain_signs() if self.scope is Scope.TREE else ()
+        """Return the signs of the selected line of the outline, or of the selected source, in words."""
+        log = self._log_view
+        view = log.selected.get_exchange()
+        target = log.selected.target
+        if self.scope is Scope.TREE:
+            return self._tree.outline.explain_signs()
+        is_source = self.scope is Scope.CHAT and view is not None and view.passages is None
+        citation = target.citation if is_source and isinstance(target, SectionTarget) else None
+        return [(citation.state.sign, citation.label)] if citation is not None and citation.state.sign else ()
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""

@@ -146,6 +146,8 @@ class TableScreen(Screen[None]):
         self._grid = TableGrid(table)
         self._proof = Static(classes="proof")
         self._message = Static(classes="message")
+        self._typed = ""
+        """A question that is typed and not asked."""
         self._run: TableRun | None = None
         self._filling = asyncio.Lock()
         """Held by the run that fills the table."""
@@ -238,13 +240,19 @@ class TableScreen(Screen[None]):
     async def action_add_column(self) -> None:
         heading = "Ask a question about each row"
         foot = make_foot("enter to ask", "esc to cancel", before=_TYPES)
-        prompt = PromptDialog(heading, "", foot=foot, check=_check_question)
+        prompt = PromptDialog(
+            heading, self._typed, foot=foot, check=_check_question, on_typed=self._keep_typed
+        )
         if typed := await self.app.push_screen_wait(prompt):
+            self._keep_typed("")
             column = parse_question(typed)
             self._table.columns = drop_repeated_columns((*self._table.columns, column))
             self._grid.show()
             self._grid.move_cursor(column=len(self._table.columns))
             self._fill(column)
+
+    def _keep_typed(self, typed: str) -> None:
+        self._typed = typed
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_delete_column(self) -> None:

@@ -10,7 +10,7 @@ from roamtui.conversation.notes import Note, NoteStore
 from roamtui.tui.actions import Scope
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
-from tests.tui.driving import RunningApp, make_app, running, show_answer
+from tests.tui.driving import TEXT, RunningApp, make_app, running, show_answer
 
 BATCH = "It must rest for one hour after each batch"
 
@@ -135,3 +135,25 @@ async def test_what_is_typed_in_a_note_is_found_again_after_escape_and_a_kill_un
         assert "draft" not in ui.text.split("enter to save")[0], "it is saved"
     assert [note.comment for note in on_disk(store)] == ["one and two", "three"]
     assert not [*store.drafts_folder.glob("*.json")]
+
+
+async def test_a_changed_document_says_what_became_of_the_places(store: ConversationStore) -> None:
+    async with running(make_app(store=store), (120, 35)) as ui:
+        await ui.read("Stone oven")
+        await ui.select("must rest for one hour")
+        await keep(ui, "why")
+        await ui.read("Starter")
+        await keep(ui)
+    changed = TEXT.replace("one hour", "two hours").replace("### Starter\n\nFeed", "").replace("## Dough", "## Doughs")
+    async with running(make_app(store=store, text=changed[: changed.index("the starter with")]), (120, 35)) as ui:
+        await ui.press("escape")
+        await open_list(ui)
+        text = ui.words
+        assert "now reads “must rest for two hours”" in text
+        assert "this section is no longer in the document" in text
+        await ui.press_until("This section is no longer in the document.", "j", "enter")
+        assert isinstance(ui.app.screen, NotesScreen), "there is nowhere to go"
+        await ui.press_until(lambda: ui.app.screen is ui.main, "k", "enter")
+        await ui.reach("Stone oven")
+        await ui.wait_until("✎ why")
+        await ui.press_until(lambda: "✎ why" not in ui.text, "j")

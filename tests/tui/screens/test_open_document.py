@@ -17,6 +17,7 @@ from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup
 from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.open_document import list_path_completions
 from tests.agent.asking import NO_HITS
 from tests.conversation.conversations import make_library
@@ -140,6 +141,19 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
         await ui.press("escape")
     assert not ui.app.documents
     assert ui.app.return_code == 0
+
+
+async def test_a_conversation_whose_document_has_moved_asks_where_it_is(opener: Opener, tmp_path: Path) -> None:
+    new = tmp_path / "new.md"
+    new.write_text("# New\n")
+    offers = [replace(offer, is_missing=offer.conversation_id is not None) for offer in OFFERS]
+    options = make_options(list_offers=lambda: offers, open_source=opener.open)
+    async with choosing(RoamApp(options)) as ui:
+        await ui.press_until(PromptDialog, *"What of fees", "enter")
+        assert ui.field.value == "/d/fees.md"
+        ui.field.value = str(new)
+        await ui.press_until(lambda: bool(opener.opened), "enter")
+    assert opener.opened == [(str(new), "c1")]
 
 
 async def test_all_conversations_are_listed_before_a_document_is_open(opener: Opener, tmp_path: Path) -> None:

@@ -225,3 +225,5 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         await ui.press(*"crw")
         assert ui.field.value == "crw"
         await ui.press_until(TableScreen, "escape")
+        await ui.press_until(PromptDialog, "+")
+        assert ui.field.value == "crw", "what was typed is found again"
