@@ -55,6 +55,8 @@ class NumberFormat:
         self._scale = 100.0 ** shape.count("%") / 1000.0**thousands
         whole, _, decimals = shape[start:end].partition(".")
         self._is_grouped = re.search("[0#?],+[0#?]", whole) is not None
+        self._inner = [*map(_show, re.split("[0#?]", whole.replace(",", ""))[1:-1])]
+        """Literal text before each further digit."""
         places = re.sub("[^0#?]", "", whole)
         self._digits_min = len(places.lstrip("#?"))
         self._decimals_min = decimals.count("0")
@@ -81,6 +83,8 @@ class NumberFormat:
             whole = whole.zfill(self._digits_min)
             if self._is_grouped:
                 whole = _GROUP_END.sub(",", whole)
+            elif any(self._inner):
+                whole = _fill(self._inner, whole)
             number = f"{whole}.{decimals}" if decimals else whole
         before = self._before.replace("+", "") if sign else self._before
         return sign + f"{before}{number}{self._after}".strip()
@@ -92,6 +96,15 @@ def _hide(words: str) -> str:
 
 def _show(shape: str) -> str:
     return "".join(chr(ord(letter) - _HIDDEN) if ord(letter) >= _HIDDEN else letter for letter in shape)
+
+
+def _fill(literals: list[str], digits: str) -> str:
+    """Put each literal before one of the last digits. All other digits stay together at the start."""
+    filled = ""
+    for literal in reversed(literals):
+        filled = literal + digits[-1:] + filled
+        digits = digits[:-1]
+    return digits + filled
 
 
 def write_plain(value: float) -> str:
