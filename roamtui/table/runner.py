@@ -114,10 +114,10 @@ async def fill_table(
 ) -> TableRun:
     """Ask the questions, maybe only of `columns`, that this model has not answered about the current texts.
 
-    If there are any for a model, it is started, which tells its prices, and nothing is asked unless
-    `confirm` agrees to the estimate. Each cell is on disk before `on_progress` receives it. If the task
-    is cancelled, only the cells that are being asked are lost. Raise `StoreError` if the table cannot be
-    used.
+    Without a model, only the questions are asked that no model has answered. If there are any for a model,
+    it is started, which tells its prices, and nothing is asked unless `confirm` agrees to the estimate.
+    Each cell is on disk before `on_progress` receives it. If the task is cancelled, only the cells that are
+    being asked are lost. Raise `StoreError` if the table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with hold_table(table) as write_cell:
@@ -160,10 +160,16 @@ class _Filler(Struct, kw_only=True):
     spending: SpendingLimit
 
     def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
-        """Return whether to ask for a cell. With `text_hash`, also ask if its text was another."""
+        """Return whether to ask for a cell. With `text_hash`, also ask if its text was another.
+
+        A passage never takes the place of a model's answer.
+        """
         if cell is None or cell.state is CellState.FAILED:
             return True
-        return cell.model != self.plan.model.name or text_hash not in (None, cell.text_hash)
+        model = self.plan.model.name
+        if model == OFFLINE != cell.model:
+            return False
+        return cell.model != model or text_hash not in (None, cell.text_hash)
 
     async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
         """Fill row after row. `rows` is shared by all jobs."""

@@ -198,6 +198,15 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, f
     assert "· passage: The notice period is 60 days." in render_markdown_table(table, Path("table.md"))
 
 
+async def test_the_offline_model_replaces_no_answer_of_a_model(leases: Path, folder: Path) -> None:
+    _, table = await fill(define(folder, leases, PERIOD), answering_model())
+    answered = list_values(table)
+    (leases / "anna.md").write_text("# Lease of Anna\n\nThe notice period is 90 days.\n", "utf-8")
+    run, table = await fill(define(folder, leases, PERIOD, PETS), NoModel())
+    assert [row[:1] for row in list_values(table)] == answered
+    assert run.asked == 2, "only the new question"
+
+
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
     with hold_table(read_table(folder)), pytest.raises(StoreError, match="another window or program is using it"):
         await fill(define(folder, leases, PERIOD), answering_model())
