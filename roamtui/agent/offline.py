@@ -31,7 +31,6 @@ from roamtui.conversation.events import (
     ToolUse,
 )
 from roamtui.conversation.log import get_time
-from roamtui.conversation.not_found import UNMATCHED
 from roamtui.conversation.question_flow import begin_question, prepare_question
 from roamtui.conversation.state import OFFLINE, ConversationState, apply_events
 from roamtui.conversation.transcript import PromptContext
@@ -60,10 +59,11 @@ _HITS_MAX = 20
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
-_HAS_WORDS = "The first passage has all words of the question, but may not answer it."
+_HAS_WORDS = "{} has all words of the question, but may not answer it."
+_LACKS_WORDS = "No passage has all words of the question."
 _NEAREST = "These are the nearest."
 _NEAREST_BY_WORDS = "These are the nearest, by words alone."
-_NOT_NEAR = "None is near the question in meaning, so the answer may not be there."
+_NOT_NEAR = "No passage is near the question in meaning, so the answer may not be there."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
@@ -109,7 +109,7 @@ async def answer_offline(
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif may_answer:
-        lead = _HAS_WORDS
+        lead = _HAS_WORDS.format("The first passage")
     else:
         write_lead = partial(_write_lead, state, hits, absent, passages, whole)
         lead = await asyncio.to_thread(write_lead)
@@ -183,15 +183,15 @@ def _write_lead(
     exchange = state.exchanges[-1]
     missing = state_missing(absent)
     if passages:
-        sentences = [] if whole == 1 else [UNMATCHED]
-        if whole is None and not any(passage.is_near for passage in passages):
-            sentences.append(_NOT_NEAR)
-        elif whole not in (None, 1):
-            sentences.append(f"Passage {whole} has them all.")
+        if whole is not None:
+            judgement = _HAS_WORDS.format("The first passage" if whole == 1 else f"Passage {whole}")
+        else:
+            is_near = any(passage.is_near for passage in passages)
+            judgement = _LACKS_WORDS if is_near else _NOT_NEAR
         is_compared = any(passage.similarity is not None for passage in passages)
-        sentences.append(_NEAREST if is_compared else _NEAREST_BY_WORDS)
+        nearest = _NEAREST if is_compared else _NEAREST_BY_WORDS
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
-        return " ".join(filter(None, [*sentences, absence]))
+        return " ".join(filter(None, [judgement, nearest, absence]))
     coverage = measure_coverage(library, exchange.within)
     is_compared = any(hit.similarity is not None for hit in hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"

@@ -2,8 +2,6 @@
 
 import re
 
-UNMATCHED = "The first passage lacks words of the question."
-"""What is said above the nearest passages, without a claim that the text has no answer."""
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""
 

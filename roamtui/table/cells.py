@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import Reading, StopReason, Usage
-from roamtui.conversation.not_found import UNMATCHED
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
@@ -28,6 +27,9 @@ line what you looked for; suggest no other ways to ask."""
 """Instructions for the answers, before the outline, so that all prompts of a row begin alike."""
 _PLAIN_SIGN = re.compile(r"^>(?=\S)|(?<=\d)\.$")
 """Signs of a value that Markdown would take for a quote (>50) or for the number of a list (1990.)."""
+
+_UNMATCHED = "The first passage lacks words of the question."
+"""The note of a value from the nearest passage."""
 
 
 class CellState(StrEnum):
@@ -128,7 +130,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         value = passages[0].statement.shown or read_visible_line(passages[0].quote or "")
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
         is_nearest = exchange.stopped is StopReason.NEAREST
-        reason = UNMATCHED if is_nearest else exchange.answer.partition("\n\n")[0]
+        reason = _UNMATCHED if is_nearest else exchange.answer.partition("\n\n")[0]
         gaps = coverage.gaps if coverage.gaps not in reason else ""
         state = CellState.NEAREST if is_nearest else CellState.NOT_FOUND
         note = sanitise_line(f"{reason} {gaps}")

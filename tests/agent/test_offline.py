@@ -19,7 +19,6 @@ from roamtui.conversation.events import (
     SectionsSearched,
     StopReason,
 )
-from roamtui.conversation.not_found import UNMATCHED
 from roamtui.conversation.notices import format_steps, make_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
@@ -187,7 +186,9 @@ async def test_a_later_passage_with_all_words_is_named(monkeypatch: pytest.Monke
     text = "# War\n\n## County\n\nNo county shall keep ships of war.\n\n## Powers\n\nTo declare war.\n"
     exchange, _ = await _ask("Who can declare war?", text=text)
     assert exchange.stopped is StopReason.NEAREST
-    assert exchange.answer.startswith(f"{UNMATCHED} Passage 2 has them all. These are the nearest")
+    assert exchange.answer.startswith(
+        "Passage 2 has all words of the question, but may not answer it. These are the nearest"
+    )
 
 
 async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning() -> None:
@@ -195,17 +196,15 @@ async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning
     searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
     talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
     near = await talk.ask("Does the last boat leave at ten in the morning?")
-    assert near.answer.startswith("The first passage lacks words of the question. These are the nearest.")
+    assert near.answer.startswith("No passage has all words of the question. These are the nearest.")
     far = await talk.ask("Do boats cost more crowns?")
-    assert far.answer.startswith("The first passage lacks words of the question. None is near the question in meaning,")
+    assert far.answer.startswith("No passage is near the question in meaning,")
 
 
 async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:
     answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
     assert answer.stopped is StopReason.NEAREST
-    assert answer.answer.startswith(
-        "The first passage lacks words of the question. These are the nearest, by words alone."
-    )
+    assert answer.answer.startswith("No passage has all words of the question. These are the nearest, by words alone.")
     assert answer.citations[0].path[-1] == "Timetable"
     named = (
         await make_talk().ask("Which captain of Norway collects the fare of the first boat before breakfast?")

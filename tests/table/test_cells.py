@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason
-from roamtui.conversation.not_found import UNMATCHED
 from roamtui.conversation.state import Exchange
 from roamtui.outline.coverage import Coverage
 from roamtui.table.cells import Cell, CellState, complete_cell
@@ -74,7 +73,11 @@ def test_a_value_is_the_first_line_without_markup(answer: str, value: str) -> No
     ("cell", "state", "note"),
     [
         (_complete("Not found: no.\n\nMore.", stopped=StopReason.NOT_FOUND), CellState.NOT_FOUND, "Not found: no."),
-        (_complete("Near.", stopped=StopReason.NEAREST), CellState.NEAREST, UNMATCHED),
+        (
+            _complete("Near.", stopped=StopReason.NEAREST),
+            CellState.NEAREST,
+            "The first passage lacks words of the question.",
+        ),
         (_complete("2 euros", error="It broke."), CellState.FAILED, "It broke."),
         (_complete("2 euros", stopped=StopReason.CANCELLED), CellState.FAILED, "The question was stopped."),
         (_complete("[a8a96034]", _SECTION), CellState.FAILED, "The answer contains no value for this cell."),
