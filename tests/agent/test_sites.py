@@ -23,8 +23,8 @@ def open_agent(model: Model) -> Iterator[tuple[Agent, FakeSite]]:
     """Open a site of 80 pages, 20 of them about lamps."""
     titles = [f"Lamp {number}" if number % 4 == 0 else f"Item {number}" for number in range(80)]
     pages = {f"/{number}.html": PAGE.format(title, number) for number, title in enumerate(titles)}
-    links = "".join(f"<li><a href=/{number}.html>{title}</a>" for number, title in enumerate(titles))
-    with FakeSite({"/": f"<title>Shop</title><nav><ul>{links}</ul></nav><h1>Shop</h1>", **pages}) as site:
+    links = "".join(f"- [{title}](/{number}.html)\n" for number, title in enumerate(titles))
+    with FakeSite({"/llms.txt": f"# Shop\n\n{links}", **pages}) as site:
         library, loader = open_sources([site.origin])
         site.forget()
         conversation = Conversation(library, source_loader=loader)
