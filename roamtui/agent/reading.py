@@ -49,14 +49,19 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
 
 
 def _is_read(library: Library, section_id: str, opened: Delivered, delivered: Delivered) -> bool:
-    """Return whether a section is open in part, or all its text was delivered."""
+    """Return whether a section is open in part, or all its text was delivered.
+
+    Of a page that was not fetched, there is only the link to it.
+    """
+    if not library.node(section_id).is_loaded:
+        return False
     own = library.node(section_id).own_content_span
     is_open = any(start < own.end and own.start < end for start, end in opened.get(own.doc, ()))
     return is_open or is_delivered_text(library, section_id, delivered)
 
 
 def _count_read(library: Library, delivered: Delivered, unread: dict[str, SearchHit]) -> tuple[int, int]:
-    """Count the sections that were read whole, and in part. An `unread` section is not read in part."""
+    """Count the sections that were read whole, and in part. What is `unread` is neither."""
     whole = 0
     partly = 0
     for key, spans in delivered.items():
@@ -70,8 +75,10 @@ def _count_read(library: Library, delivered: Delivered, unread: dict[str, Search
             rows.update(dict.fromkeys(range(first, min(bisect_left(starts, end), len(document.columns)))))
         for row in rows:
             section_id = document.ids[row]
+            if section_id in unread:
+                continue
             if is_delivered_text(library, section_id, delivered):
                 whole += 1
-            elif section_id not in unread:
+            else:
                 partly += 1
     return whole, partly

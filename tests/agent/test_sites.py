@@ -22,9 +22,11 @@ PAGE = "<title>{0}</title><main><h1>{0}</h1><p>It takes {1} minutes.</p></main>"
 def open_agent(model: Model) -> Iterator[tuple[Agent, FakeSite]]:
     """Open a site of 80 pages, 20 of them about lamps."""
     titles = [f"Lamp {number}" if number % 4 == 0 else f"Item {number}" for number in range(80)]
-    pages = {f"/{number}.html": PAGE.format(title, number) for number, title in enumerate(titles)}
-    links = "".join(f"- [{title}](/{number}.html)\n" for number, title in enumerate(titles))
-    with FakeSite({"/llms.txt": f"# Shop\n\n{links}", **pages}) as site:
+    names = [f"/{title.lower().replace(' ', '-')}.html" for title in titles]
+    pages = {name: PAGE.format(title, number) for number, (name, title) in enumerate(zip(names, titles, strict=True))}
+    with FakeSite({"/": "<title>Shop</title><h1>Shop</h1>", **pages}) as site:
+        urls = "".join(f"<url><loc>{site.url(name)}</loc></url>" for name in names)
+        site.pages["/sitemap.xml"] = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'
         library, loader = open_sources([site.origin])
         site.forget()
         conversation = Conversation(library, source_loader=loader)
@@ -38,7 +40,7 @@ async def test_pages_whose_titles_bear_on_the_question_are_read_before_it_is_ans
         exchange = await agent.ask("How many minutes does lamp 12 take?")
         assert exchange is not None
         read = {path for path in site.counts.paths if path.endswith(".html")}
-        assert "/12.html" in read
+        assert "/lamp-12.html" in read
         assert len(read) <= 8
         if isinstance(model, ScriptedModel):
             assert "It takes 12 minutes." in "".join(message.text for message in model.requests[0].messages)
