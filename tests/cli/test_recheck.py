@@ -332,7 +332,7 @@ def test_a_printed_passage_keeps_its_signs_and_says_what_is_struck_out(run: RunC
     document = tmp_path / "pump.md"
     document.write_text('# Pump\n\nThe pump costs ~~£90~~ £120, “net”, as `echo "$HOME"` says. It is blue.\n', "utf-8")
     printed = run("ask", document, "What does the pump cost?").out
-    assert '“The pump costs ~~£90~~ £120, ‘net’, as echo "$HOME" says.”' in printed
+    assert '“The pump costs ~~£90~~ £120, ‘net’, as echo "$HOME" says. It is blue.”' in printed
     saved = tmp_path / "answer.txt"
     saved.write_text(printed, "utf-8")
     assert run("recheck", saved).out == "1 quote checked: 1 same.\n"
