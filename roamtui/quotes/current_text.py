@@ -77,7 +77,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     """Return what has become of a claim's quote in a library whose files are all loaded.
 
     If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
-    is no such section.
+    is no such section. For a quote that was in another section, they are looked for where its sentence was.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -95,6 +95,8 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     )
     if place is None:
         similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
+        if claim.original_state is QuoteState.ELSEWHERE:
+            similar_in = _list_similar(sentence or claim.quote, library)
         similar = find_nearest(claim.quote, library, similar_in, similarity_min)
         if similar is not None:
             section_id = library.section_at(similar.span.doc, similar.span.start) or ""
@@ -173,6 +175,11 @@ def _list_texts(library: Library) -> list[Span]:
     return [Span(doc=document.key, start=0, end=len(document.text)) for document in documents]
 
 
+def _list_similar(sentence: str, library: Library) -> list[Span]:
+    similar = find_nearest(sentence, library, _list_texts(library), SIMILARITY_MIN)
+    return [] if similar is None else [similar.span]
+
+
 def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Span | None, str]:
     """Find a citation's quote, or, if it is not in the text, the most similar words.
 
@@ -198,8 +205,8 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
     """Find the words that could replace a quote that was not found.
 
-    The same words where the model has not read them come first, then the most similar ones: of the cited
-    section, of what the model has read, or of all.
+    The same words where the model has not read them come first, then the most similar ones: of the sentence
+    that a lost quote was in, of the cited section, of what the model has read, or of all.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:
@@ -213,6 +220,7 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
     if place is not None and not any(map(place.found.span.overlaps, read)):
         return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
     for spans, similarity_min in (
+        (_list_similar(sentence, library), SIMILARITY_MIN),
         (_list_parts(library, cited_id, read), SIMILARITY_MIN),
         (read, SIMILARITY_MIN),
         (_list_texts(library), SIMILARITY_MIN),

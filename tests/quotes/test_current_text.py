@@ -196,6 +196,21 @@ def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> N
     assert format_nearest(event.citations[0]) == "nearest, in Loans, line 5: kept for [-four-]{+two+} weeks"
 
 
+def test_a_quote_of_another_section_than_its_id_names_is_looked_for_where_its_sentence_was() -> None:
+    text = "# Shed\n\n## Bikes\n\nBring up to two.\n\n## Fees\n\nA late bike costs £3 a day, up to £45.\n"
+    state, _ = expand_by_agent(begin(make_state(text)), "Fees")
+    bikes = find(state, "Bikes")
+    (citation,) = QuoteChecker(state).cite(f'"up to £45" [{bikes}]')
+    library = make_library(text.replace("£45", "£55"))
+    finding = recheck(
+        Claim(quote="up to £45", place="", section_id=bikes, original_state=citation.state, sentence=citation.sentence),
+        library,
+    )
+    assert (finding.status, finding.section_id) == (ClaimStatus.CHANGED, find(library, "Fees"))
+    (event,) = update_citations(replace(_answer(state, citation), library=library))
+    assert format_nearest(event.citations[0]) == "nearest, in Fees, line 9: up to [-£45-]{+£55+}"
+
+
 def test_the_sentence_of_a_quote_is_that_of_the_document_as_it_is_now() -> None:
     state, _ = expand_by_agent(begin(make_state("# Shed\n\n## Fees\n\nA late spade costs 50 cents.\n")), "Fees")
     citations = QuoteChecker(state).cite(f'"late spade" [{find(state, "Fees")}]')
