@@ -219,9 +219,10 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
     place = _find_words(citation.quote, sentence, library, cited_id)
     if place is not None and not any(map(place.found.span.overlaps, read)):
         return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
+    cited = [] if cited_id is None else [library.node(cited_id).content_span]
     for spans, similarity_min in (
         (_list_similar(sentence, library), SIMILARITY_MIN),
-        (_list_parts(library, cited_id, read), SIMILARITY_MIN),
+        (cited, SIMILARITY_MIN),
         (read, SIMILARITY_MIN),
         (_list_texts(library), SIMILARITY_MIN),
         (read, CITED_SIMILARITY_MIN),
@@ -240,18 +241,6 @@ def _describe_nearest(
     if is_same or section_id != citation.section_id:
         place = f"in {format_node_title(library.node(section_id))}, {place}"
     return Nearest(text=library.text_at(span), span=span, is_read=is_read, is_same=is_same, place=place)
-
-
-def _list_parts(library: Library, section_id: str | None, spans: Sequence[Span]) -> list[Span]:
-    """List the parts of some spans that are in a section, with all below it."""
-    if section_id is None:
-        return []
-    section = library.node(section_id).content_span
-    return [
-        Span(doc=span.doc, start=max(span.start, section.start), end=min(span.end, section.end))
-        for span in spans
-        if span.overlaps(section)
-    ]
 
 
 def _is_current(nearest: Nearest, library: Library) -> bool:

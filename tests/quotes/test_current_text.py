@@ -188,6 +188,15 @@ def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None
     assert warning in warned
 
 
+def test_the_nearest_words_may_be_in_a_part_of_the_section_that_was_not_read() -> None:
+    text = "# Shed\n\n## Debt\n\nOne who owes more than £25 is out. So is who is more than 21 days late.\n"
+    state = begin(make_state(text))
+    read = Span(doc="", start=text.index("So is"), end=len(text))
+    state = replace(state, exchanges=(replace(state.exchanges[0], excerpts=(read,)),))
+    (citation,) = add_nearest(QuoteChecker(state).cite(f'"owes more than £50" [{find(state, "Debt")}]'), state)
+    assert format_nearest(citation) == "nearest, line 5 (not read by the model): owes more than [-£50-]{+£25+}"
+
+
 def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> None:
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
     citations = add_nearest(QuoteChecker(state).cite(f'"kept for four weeks" [{find(state, "Loans")}]'), state)
