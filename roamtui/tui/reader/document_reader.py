@@ -155,14 +155,17 @@ class DocumentReader(Reader):
             self.open(section_id)
 
     @work(group="pages", exclusive=True, exit_on_error=False)
-    async def ask_for_page(self) -> None:
-        """Ask for a page, and go there."""
+    async def ask_for_page(self, section_id: str | None) -> None:
+        """Ask for a page of a section's file, or else of the only file that has pages, and go there."""
         library = self.library
-        document = library.root if self.section_id is None else self.document_view.document
-        count = len(document.page_starts)
-        if not count:
-            self._warn("This document has no pages.")
+        key = None if section_id is None else library.node(section_id).content_span.doc
+        paged = [document for document in library.documents if document.page_starts]
+        document = next((each for each in paged if each.key == key or len(paged) == 1), None)
+        if document is None:
+            several = "Move the outline's cursor to a file that has pages first."
+            self._warn(several if paged else "This document has no pages.")
             return
+        count = len(document.page_starts)
 
         def check(typed: str) -> str:
             # Python refuses to convert very long numbers

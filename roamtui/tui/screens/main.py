@@ -480,7 +480,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return is_current
 
     def action_go_page(self) -> None:
-        self.reader_pane.ensure_reader().ask_for_page()
+        self.reader_pane.ensure_reader().ask_for_page(self.tree_pane.outline.cursor_id)
 
     def action_reload(self) -> None:
         if not self.warn_if_busy():

@@ -104,6 +104,29 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         assert next(iter(ui.state.open_sections.values())).section_id == ui.find_id("Two")
 
 
+async def test_of_several_files_pages_are_those_of_the_file_under_the_cursor_or_of_the_only_one_that_has_any(
+    tmp_path: Path,
+) -> None:
+    files = [tmp_path / name for name in ("boats.pdf", "notes.md", "sails.pdf")]
+    for file in files:
+        file.write_bytes(make_pdf([lay_out(f"# {file.stem}", "", f"Of {file.stem}, page {n}.") for n in (1, 2)]))
+    files[1].write_text("# Notes\n\nMine.\n", "utf-8")
+    async with running(make_app(library=open_library([str(file) for file in files[:2]])), (120, 30)) as ui:
+        ui.focus(Scope.TREE)
+        await ui.press_until("Go to page (1 to 2)", "G", "ctrl+g")
+        await _go_to(ui.app, "2")
+        await ui.wait_until("Of boats, page 2.")
+    async with running(make_app(library=open_library([str(file) for file in files])), (120, 30)) as ui:
+        ui.focus(Scope.TREE)
+        await ui.press_until("Go to page (1 to 2)", "G", "ctrl+g")
+        await _go_to(ui.app, "2")
+        await ui.wait_until("Of sails, page 2.")
+        await ui.read("Notes")
+        await ui.press_until("Move the outline's cursor to a file that has pages first.", "ctrl+g")
+    async with running(make_app(), (120, 30)) as ui:
+        await ui.press_until("This document has no pages.", "ctrl+g")
+
+
 NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "## Part\n\nHere.\n\n[^1]: The note.\n"
 
 
