@@ -46,8 +46,11 @@ def make_model(
     """
     if name == RECORDED:
         return RecordedModel()
+    shown = shorten(sanitise_line(name), 80)
+    if name.casefold().startswith(("http://", "https://")):
+        advice = "Start roamtui with --api-base, and name a model of that server, as in openai/NAME."
+        raise UsageError(f'"{shown}" is a URL, not the name of a model. {advice}')
     if not is_model_name(name):
-        shown = shorten(sanitise_line(name), 80)
         raise UsageError(f'invalid model name "{shown}". Use one like openai/gpt-4.1-mini, or offline.')
     check_server_url(api_base)
     if name == OFFLINE:

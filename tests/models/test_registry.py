@@ -13,6 +13,7 @@ _ADDRESSES = ("", "localhost:11434", "ftp://host/", "http://", "http://[::1", "h
     ("name", "address", "problem"),
     [
         *((name, None, "Use one like openai") for name in _NAMES),
+        ("http://127.0.0.1:1/v1", None, "is a URL, not the name of a model. Start .* --api-base"),
         *((name, address, "is not the URL of a server") for name in ("openai/x", "offline") for address in _ADDRESSES),
     ],
 )
