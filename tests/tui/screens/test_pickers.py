@@ -128,4 +128,4 @@ async def test_a_missing_key_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_url_in_place_of_a_name_is_refused_at_once_with_what_to_do() -> None:
     async with running(make_app(options=AppServices(Bootstrap()).options), (100, 30)) as ui:
         await ui.press_until("not in the list", "f2", *"HTTP://localhost:1/v1")
-        await ui.press_until("Start roamtui with the server's URL (--api-base), and name a model", "enter")
+        await ui.press_until("is a URL, not the name of a model. Start roamtui with", "enter")
