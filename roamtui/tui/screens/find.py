@@ -41,6 +41,7 @@ _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
+_RELATED = "Related · closest first"
 _SEARCHING = "Searching…"
 _MATCH_STYLE = "bold underline $secondary"
 _MOVES = ", ↑ ↓ to choose, pgup pgdn to scroll the preview, "
@@ -190,9 +191,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             terms = extract_query_terms(query)
             found = [word for word in re.findall(r"\w+", query) if fold_term(word) in terms]
             words = tuple(dict.fromkeys(found))
-            group = "Related · closest first"
             results += [
-                FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet)
+                FindResult(group=_RELATED, section_id=hit.section_id, words=words, excerpt=hit.snippet)
                 for hit in await self._search(query)
                 if hit.section_id not in outcome.first_matches
             ]
@@ -220,8 +220,10 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             self.show()
         self._reader.set_class(not outcome.results, "-empty")
         message = "" if outcome.is_complete else _SEARCHING
-        if outcome.is_complete and outcome.query and not outcome.results:
-            message = write_absence(measure_coverage(outcome.library), "No match")
+        is_absent = all(result.group == _RELATED for result in outcome.results)
+        if outcome.is_complete and outcome.query and is_absent:
+            statement = "No exact match" if outcome.results else "No match"
+            message = write_absence(measure_coverage(outcome.library), statement)
         self.show_message(message)
         is_awaited = self._awaited == outcome.query == self.typed
         if is_awaited and (outcome.is_complete or outcome.results):

@@ -62,6 +62,15 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         await ui.wait_until("It must rest")  # beside the list
 
 
+async def test_above_sections_that_are_only_related_it_says_that_none_has_the_typed_words() -> None:
+    async with running(make_searching_app(), (120, 35)) as ui:
+        screen = await find(ui, "loaves stone")
+        assert [group for group, _ in list_found(screen)] == ["Related · closest first"]
+        assert ui.text.index("No exact match in the document.") < ui.text.index("Related")
+        await find(ui, "stone oven", "escape", "ctrl+f")
+        assert "No exact match" not in ui.text
+
+
 def _shows(screen: FindDialog, words: str) -> bool:
     return screen.outcome.query == words
 
