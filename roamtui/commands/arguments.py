@@ -254,5 +254,6 @@ def open_command_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | 
     bootstrap = make_bootstrap(args)
     sources = args.sources if "sources" in args else [args.source]
     library, loader = bootstrap.open(sources, load_all=True)
-    write_notice(*library.notes)
+    lists_skipped = "skipped" in args and args.skipped
+    write_notice(*(note for note in library.notes if not (lists_skipped and "--skipped" in note)))
     return bootstrap, library, loader

@@ -85,11 +85,11 @@ class Listing(Struct, frozen=True, kw_only=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence that says how much was skipped and why, and how to list it; none if nothing was."""
+        """Sentences that say how much was skipped and why, and how to list it; none if nothing was."""
         counts = [format_count(len(names), *kind) for kind, names in self.skipped.items()]
-        counts += [_FULL.format(FILES_MAX)] if self.is_cut else []
         command = shlex.join(["roamtui", "outline", *split_sources(self.source), "--skipped"])
-        return (f"Skipped: {', '.join(counts)}. To list them: `{command}`.",) if counts else ()
+        listed = [f"Skipped: {', '.join(counts)}. To list them: `{command}`."] if counts else []
+        return (*listed, f"Skipped: {_FULL.format(FILES_MAX)}.") if self.is_cut else tuple(listed)
 
     def list_entries(self) -> list[tuple[tuple[str, ...], bool]]:
         """List the path of each folder and file, and whether it is a folder, before its content."""
