@@ -61,7 +61,7 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
 
     First, make room for the question and its search results. Then deliver the text of sections that the
     person opened, and open those in `context.auto_opened`. The preface consists of these texts, the search
-    results, and the sections that the person asks about and reads.
+    results, and the sections that the person asks about and reads. What had no room is named in an event.
     """
     asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
     budget = context.budget
@@ -91,7 +91,9 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         parts.append(context.hits_text)
     parts += list_remarks(cleared, asked.within, context)
     asked = replace(asked, preface="\n\n".join(parts))
-    return (*events, asked, *context.search_events, *((found,) if found_texts else ()))
+    without_room = tuple(result for result in pending.results if result.status is ExpandStatus.NO_ROOM)
+    refused = (replace(pending, results=without_room, sections=()),) if without_room else ()
+    return (*events, asked, *refused, *context.search_events, *((found,) if found_texts else ()))
 
 
 def _make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:

@@ -5,8 +5,10 @@ from pathlib import Path
 from roamtui.answer_report import AnswerReport
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.notices import make_notices
+from roamtui.conversation.update import AskOptions
 from roamtui.search.base import Hit
-from tests.agent.asking import FakeSearcher, answer, expanding, make_agent, saying
+from tests.agent.asking import FakeSearcher, answer, collect_events, expanding, make_agent, saying
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -43,6 +45,17 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     agent.conversation.close()
     resumed = Conversation(make_library(_PUMPS), saved_id=state.id, store=store).state
     assert resumed.exchanges[0].reading == last.reading
+
+
+async def test_sections_that_were_opened_with_a_question_and_had_no_room_are_named() -> None:
+    agent = make_agent(["Not found: nothing."], text=_PUMPS, window_tokens=8_192)
+    events = await collect_events(agent, "How much?", AskOptions(open_first=tuple(_IDS)))
+    state = agent.conversation.state
+    waiting = [state.library.node(one).title for one, each in state.open_sections.items() if not each.deliveries]
+    told = [notice.format() for event in events for notice in make_notices(event, state.library)]
+    count = len(waiting)
+    assert 0 < count < len(state.open_sections) == _COUNT
+    assert f"The model has no room left to open {count} sections: {', '.join(waiting)}" in told
 
 
 async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None:
