@@ -74,9 +74,7 @@ def resolve_link(
     base = library.node(section_id).document.url
     is_relative = not parts.scheme and not parts.netloc
     if (parts.scheme in ("http", "https") and parts.netloc) or (base and path and is_relative):
-        url = urljoin(base or "", href.strip())
-        page_id = _find_link_to_url(library, url)
-        return WebLink(url) if page_id is None else _enter_document(library, page_id, fragment)
+        return _resolve_url(urljoin(base or "", href.strip()), fragment, library, section_id)
     if is_relative:
         return _resolve_path(path, fragment, library, section_id, with_files=with_files)
     return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
@@ -85,7 +83,9 @@ def resolve_link(
 def find_fragment(library: Library, document: Document, fragment: str) -> SectionLink | None:
     """Find the heading or HTML element that a fragment names in a document of the library."""
     fragment = fragment.removeprefix(_ANCHOR_PREFIX)
-    row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
+    # Wikis write an underscore for a space.
+    names = (fragment.lower(), make_anchor(fragment), make_anchor(fragment.replace("_", " ")))
+    row = next((document.anchors[name] for name in names if name in document.anchors), None)
     if row is not None:
         return SectionLink(document.ids[row])
     start = document.marked_offsets.get(fragment)
@@ -115,8 +115,18 @@ def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLin
     return place or SectionLink(node_id)
 
 
-def _find_link_to_url(library: Library, url: str) -> str | None:
+def _resolve_url(url: str, fragment: str, library: Library, section_id: str) -> SectionLink | WebLink:
+    """Resolve a URL: to a page of the library, or to a place in the page that the section is part of."""
     wanted = resolve_href("", url)
+    page_id = _find_link_to_url(library, wanted)
+    if page_id is not None:
+        return _enter_document(library, page_id, fragment)
+    is_own = wanted is not None and wanted == library.node(section_id).document.url
+    place = _find_own_place(library, section_id, fragment) if is_own else None
+    return place or WebLink(url)
+
+
+def _find_link_to_url(library: Library, wanted: str | None) -> str | None:
     for document in library.documents if wanted is not None else ():
         columns = document.columns
         if NodeKind.LINK in columns.kinds and wanted in columns.urls:

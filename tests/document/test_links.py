@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from roamtui.bootstrap import open_library
+from roamtui.convert.html import convert_html
 from roamtui.document.library import Library
-from roamtui.document.links import DeadLink, FileLink, SectionLink, resolve_link
+from roamtui.document.links import DeadLink, FileLink, SectionLink, WebLink, resolve_link
 from roamtui.document.loader import build_library
+from roamtui.document.parse import parse_source_text
 from roamtui.sources.read import RawText
 from tests.case_files import read_rows
 from tests.document.linked_notes import write_notes
@@ -95,6 +97,23 @@ def test_a_symbolic_link_out_of_the_folder_is_outside_and_a_loop_is_no_file(note
     assert out == FileLink((notes.parent / "secret.md").resolve(), "", is_outside=True)
     for href in ("loop.md", "a\0b.md", "x" * 5_000):
         assert isinstance(follow(href, library, _first(library)), DeadLink)
+
+
+def test_links_of_a_web_page_to_its_own_parts_lead_to_sections() -> None:
+    url = "https://example.org/a"
+    page = convert_html('<h1>Top</h1><a href="#Late_fees">x</a><h2 id="Late_fees">Late fees</h2><p>12', base_url=url)
+    assert f"]({url}#Late_fees)" in page.text
+    root = parse_source_text(RawText(text=page.text, source=url, name="a"), url=url)
+    library = Library(source=url, root=root)
+    for href, title in (
+        (f"{url}#Late_fees", "Late fees"),
+        (f"{url}#late-fees", "Late fees"),
+        (url, "Top"),
+        ("a#top", "Top"),
+    ):
+        assert _title(library, resolve_link(href, library, root.ids[-1])) == title
+    for href in (f"{url}#none", "https://example.org/b#fees"):
+        assert resolve_link(href, library, root.ids[0]) == WebLink(href)
 
 
 TEXT = "# Top\n\n## Two Words, one *comma*\n\n## Twice\n\n## Twice\n\n## Über `x_y`-Maß\n"
