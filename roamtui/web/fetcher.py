@@ -6,6 +6,7 @@ import math
 import os
 import ssl
 import time
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 
@@ -122,34 +123,15 @@ class Fetcher:
         requested_url = normalise_url(url)
         if not allowed.allows(requested_url):
             raise OriginNotApprovedError(origin_of(requested_url))
-        current = requested_url
-        problem = ""
-        visited: set[str] = set()
+        pages: list[tuple[HttpResponse, str]] = []
         with self._deadline.within(min(seconds_max, self._options.total_seconds_max)):
-            for _ in range(self._options.redirects_max + 1):
-                response, failure = self._load_or_fetch(current, allows_local=allowed.may_be_local(current))
-                problem = problem or failure
-                visited.add(current)
-                if response.location is not None:
-                    target = resolve_href(current, response.location)
-                else:
-                    is_html = response.status in PAGE_STATUSES and response.media_type in _HTML_TYPES
-                    target = find_refresh(response.body, response.charset, response.url) if is_html else None
-                    if target is None or target in visited:
-                        break
-                if target is None:
-                    raise FetchError(
-                        f"The redirect from {current} does not lead to a web page. Check the URL."
-                    )
-                is_downgrade = current.startswith("https:") and target.startswith("http:")
-                may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
-                if not may_follow and (is_downgrade or not follows_public):
-                    raise OriginNotApprovedError(origin_of(target))
-                current = target
-            else:
-                raise FetchError(f"Too many redirects from {requested_url}. Check the URL.")
-        if response.status not in PAGE_STATUSES:
-            raise _make_status_error(response.url, response.status)
+            try:
+                for page in self._iter_readable(requested_url, allowed, follows_public=follows_public):
+                    pages.append(page)
+            except (FetchError, OriginNotApprovedError):
+                if not pages:
+                    raise
+        response, problem = pages[-1]
         if self._options.is_offline:
             problem = "roamtui was started with --no-network."
         day = time.strftime("%Y-%m-%d", time.localtime(response.fetched_at))
@@ -161,6 +143,41 @@ class Fetcher:
             body=response.body,
             notes=(f"{problem} {response.url} is shown as it was on {day}.",) if problem else (),
         )
+
+    def _iter_readable(
+        self, url: str, allowed: AllowedOrigins, *, follows_public: bool
+    ) -> Iterator[tuple[HttpResponse, str]]:
+        """Follow redirects. Yield the last page, and before it each that a person has time to read."""
+        current = url
+        problem = ""
+        visited: set[str] = set()
+        for _ in range(self._options.redirects_max + 1):
+            response, failure = self._load_or_fetch(current, allows_local=allowed.may_be_local(current))
+            problem = problem or failure
+            visited.add(current)
+            if response.location is not None:
+                target = resolve_href(current, response.location)
+                if target is None:
+                    raise FetchError(
+                        f"The redirect from {current} does not lead to a web page. Check the URL."
+                    )
+            elif response.status not in PAGE_STATUSES:
+                raise _make_status_error(response.url, response.status)
+            else:
+                is_html = response.media_type in _HTML_TYPES
+                refresh = find_refresh(response.body, response.charset, response.url) if is_html else None
+                if refresh is None or refresh[0] in visited:
+                    yield response, problem
+                    return
+                target, seconds = refresh
+                if seconds > 0:
+                    yield response, problem
+            is_downgrade = current.startswith("https:") and target.startswith("http:")
+            may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
+            if not may_follow and (is_downgrade or not follows_public):
+                raise OriginNotApprovedError(origin_of(target))
+            current = target
+        raise FetchError(f"Too many redirects from {url}. Check the URL.")
 
     def close(self) -> None:
         """Close all connections. Running fetches fail."""

@@ -11,8 +11,8 @@ _REFRESH_SECONDS_MAX = 10
 """A page that redirects only after a longer time is a page of its own: a person can read it."""
 
 
-def find_refresh(body: bytes, charset: str | None, url: str) -> str | None:
-    """Return the URL that an HTML page leads to by `<meta http-equiv="refresh">`, or None.
+def find_refresh(body: bytes, charset: str | None, url: str) -> tuple[str, int] | None:
+    """Return where an HTML page leads to by `<meta http-equiv="refresh">`, and after how many seconds.
 
     Parts for pages without scripts do not count.
     """
@@ -23,5 +23,6 @@ def find_refresh(body: bytes, charset: str | None, url: str) -> str | None:
         is_refresh = meta.get("http-equiv", "").strip().lower() == "refresh"
         is_unused = next(meta.iterancestors("noscript", "template", "svg"), None) is not None
         if match and is_refresh and not is_unused and int(match[1]) <= _REFRESH_SECONDS_MAX:
-            return resolve_href(url, match[2])
+            target = resolve_href(url, match[2])
+            return None if target is None else (target, int(match[1]))
     return None

@@ -150,6 +150,17 @@ def test_a_refresh_is_followed_as_a_redirect(head: str, expected: str) -> None:
         assert (page.url, page.final_url) == (f"{server.origin}/", server.origin + expected)
 
 
+@pytest.mark.parametrize("target", ["http://127.0.0.1:9/gone", "/missing", "/loop"])
+def test_a_page_that_waits_before_it_redirects_is_shown_if_its_target_cannot_be(target: str) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers |= {"/": _page(REFRESH.format(target).replace("0;", "5;")), "/loop": redirect("/loop")}
+        page = fetcher.fetch(server.origin, allow(server))
+        assert (page.final_url, page.notes) == (f"{server.origin}/", ())
+        server.handlers["/"] = _refresh(target)
+        with pytest.raises((FetchError, OriginNotApprovedError)):
+            fetcher.fetch(server.origin, allow(server))
+
+
 def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     with HostileServer() as server, HostileServer() as proxy, open_fetcher() as fetcher:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
