@@ -50,7 +50,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     blocks: list[str] = []
     above = (0, 0)
     for part in (part_names[key] for key in pages):
-        page, _ = read_page(decode_html(package.read(part))[0], image_base=part)
+        page, _ = read_page(decode_html(package.read(part, is_needed=True))[0], image_base=part)
         _raise_note_marks(page)
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)

@@ -90,14 +90,17 @@ class ZipPackage:
         """Return whether there is such a part."""
         return self.find_name(part_name) in self._names
 
-    def read(self, part_name: str) -> bytes:
+    def read(self, part_name: str, *, is_needed: bool = False) -> bytes:
         """Return the content of a part, or nothing if there is no such part or it is damaged.
+
+        A needed part that is missing is damaged.
 
         Raises:
             SourceError: It says that the part unpacks to too much.
         """
         name = self.find_name(part_name)
         if name not in self._names:
+            self._damaged |= {part_name: None} if is_needed else {}
             return b""
         if _measure_growth(self._archive.getinfo(name)) > self._part_bytes_max:
             raise SourceError(self._too_much)
@@ -118,13 +121,12 @@ class ZipPackage:
         No entity is expanded, and no other file is read.
         """
         parser = etree.XMLParser(**_PARSING)
-        data = self.read(part_name)
+        data = self.read(part_name, is_needed=is_needed)
         root = None
         if data.strip():
             with suppress(etree.XMLSyntaxError):  # there is no element at all
                 root = etree.fromstring(data, parser)
-        is_missing = is_needed and not self.has(part_name)
-        if is_missing or any(entry.level == etree.ErrorLevels.FATAL for entry in parser.error_log):
+        if any(entry.level == etree.ErrorLevels.FATAL for entry in parser.error_log):
             self._damaged[part_name] = None
         return etree.Element("empty") if root is None else root
 

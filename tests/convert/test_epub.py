@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from roamtui.convert.epub import convert_epub
-from tests.convert.samples import make_epub_parts, pack, read_outline, replace_part
+from tests.convert.samples import make_epub_parts, pack, read_outline, remove_part, replace_part
 
 _CHAPTERS = {
     "one.xhtml": '<a id="p1"/><h2>Chapter 1<br/>Hulls</h2><p>A hull.</p><h3><a id="wood"/>Wood</h3>'
@@ -65,7 +65,7 @@ def test_chapters_of_any_type_of_xml_are_read_even_if_their_names_differ_in_case
     assert convert_epub(pack(parts), "a.epub").text == "A hull.\n\nA sail.\n"
 
 
-def test_a_damaged_chapter_costs_no_other_and_is_named() -> None:
+def test_a_damaged_or_missing_chapter_costs_no_other_and_is_named() -> None:
     chapters = {f"{name}.xhtml": f"<p>{name} {'words ' * 90}</p>" for name in ("one", "two")}
     data = pack(make_epub_parts(chapters))
     damaged = replace_part(data, "OEBPS/text/two.xhtml", "two words", "two  word")
@@ -73,7 +73,10 @@ def test_a_damaged_chapter_costs_no_other_and_is_named() -> None:
         sum_of_part = archive.getinfo("OEBPS/text/two.xhtml").CRC.to_bytes(4, "little")
     converted = convert_epub(damaged.replace(sum_of_part, bytes(4)), "a.epub")
     assert converted.text.startswith("one words words")
-    assert converted.notes == ("not all of it can be read, because a part is damaged: OEBPS/text/two.xhtml.",)
+    cut = convert_epub(remove_part(data, "OEBPS/text/two.xhtml"), "a.epub")
+    assert cut.text == converted.text
+    note = "not all of it can be read, because a part is damaged: OEBPS/text/two.xhtml."
+    assert converted.notes == cut.notes == (note,)
 
 
 @pytest.mark.parametrize("stored", ["f\u00fcnf", "fu\u0308nf"])
