@@ -12,7 +12,12 @@ _SECTION_SECONDS = 300
 _PARAGRAPH_SECONDS = 40
 _TITLE_LENGTH_MAX = 60
 _TIME = r"((?:\d{1,3}:)?\d{1,2}:\d{1,2}[.,]\d{1,3})"
-_CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]+-+>(?:[ \t]*{_TIME})?.*\n((?:(?!.*-->).*\S.*\n)*)", re.MULTILINE)
+_CUE = re.compile(
+    rf"^[ \t]*{_TIME}[ \t]+-+>(?:[ \t]*{_TIME})?.*\n"
+    r"((?:(?!.*-->|[ \t]*\d+[ \t]*\n.*-->).*\S.*\n)*)",
+    re.MULTILINE,
+)
+"""A cue: its times and its lines. In some files no line is empty, so the number of the next cue follows."""
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
 """The start or end of a speaker's words, or of a line."""

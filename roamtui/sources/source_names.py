@@ -12,8 +12,8 @@ from roamtui.sources.read import is_path
 
 _NAMES_SHOWN_MAX = 3
 _PATH_SEPARATOR = re.compile(r", (?=~?/(?!/))" if os.sep == "/" else r", (?=(?:~|[A-Za-z]:)[\\/]|\\\\)")
-"""Separator between paths that are absolute or begin with ``~``. If a path contains ", /", `join_sources`
-doubles this slash, and the path still leads to the same file."""
+"""Separator between paths that are absolute or begin with ``~``. If a path contains one, `join_sources`
+doubles its slash, and the path still leads to the same file."""
 
 
 def format_name(name: str) -> str:
@@ -29,7 +29,7 @@ def format_names(names: list[str]) -> str:
 
 def join_sources(paths: Iterable[str]) -> str:
     """Join absolute paths into one source name, which `split_sources` splits again."""
-    return ", ".join(re.sub("^//", "/", path).replace(", /", ", //") for path in paths)
+    return ", ".join(re.sub("(, ~?/)", r"\1/", re.sub("^//", "/", path)) for path in paths)
 
 
 def split_sources(source: str) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
@@ -185,6 +187,9 @@ def test_a_change_shows_in_the_stamp_of_its_file_only(tmp_path: Path, name: str,
     assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == {name}
 
 
-def test_several_sources_are_split_as_they_were_joined() -> None:
-    paths = ("/a, /b.md", "/c/d, /", "/e.md")
+_PATHS = st.lists(st.sampled_from((", ", "~", "/", "a"))).map(lambda parts: "/nowhere/" + "".join(parts))
+
+
+@given(st.lists(_PATHS, min_size=1))
+def test_several_sources_are_split_as_they_were_joined(paths: list[str]) -> None:
     assert [Path(path) for path in split_sources(join_sources(paths))] == [*map(Path, paths)]
