@@ -52,9 +52,12 @@ vs viz bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 """Words without their full stop, which ends a sentence only before one of `_OPENERS`."""
-_BEFORE_NUMBER_WORDS = "abs approx art arts ca ch eq fig figs no nos nr pp sec secs sect vol ziff"
-_BEFORE_NUMBER = frozenset(_BEFORE_NUMBER_WORDS.split())
+_BEFORE_NUMBER = frozenset("abs approx art arts ca eq fig figs no nos sec secs sect vol ziff".split())
 """Words that are abbreviations before a number, but may end a sentence elsewhere."""
+_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]+")
+"""A word without vowels is an abbreviation before a number: "cl. 4", "Nr. 5"."""
+_NUMBER = re.compile(r"[ \xa0]\d")
+"""After the full stop of a capitalised word, it belongs to that word: "Jan. 5", "Sched. 3"."""
 _OPENING_WORDS = """
 all although an any as at because but by each for he however if in it its no on our she since such that the
 their there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
@@ -140,9 +143,11 @@ def _is_abbreviation(text: str, start: int, stop: int, end: int) -> bool:
     """
     last = _LAST_WORD.search(text, max(start, stop - _WORD_LENGTH_MAX), stop)
     word = last.group().lower() if last else ""
-    if word in _BEFORE_NUMBER:
-        following = _OPENING.match(text, end)
-        return following is not None and text[following.end() : following.end() + 1].isdigit()
+    following = _OPENING.match(text, end)
+    if last is not None and following is not None and text[following.end() : following.end() + 1].isdigit():
+        is_short = word in _BEFORE_NUMBER or _CONSONANTS.fullmatch(word)
+        if is_short or (last[0][0].isupper() and _NUMBER.match(text, stop + 1)):
+            return True
     if word.isdigit() and last is not None:
         is_enumerator = _WORD.search(text, start, last.start()) is None
         return bool(is_enumerator or _ORDINAL.search(text, start, stop))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from roamtui.sentences import FILLER, iter_sentence_ends
 
 _DIVIDED = [
+    "Shares that vest before Jan. 5 are exempt. | See cl. 4 and Sched. 3 of the lease of Feb. 3. | Pay it.",
     "The fee is 5 euros. | 20 people paid it.",
     "The fee is 5 euros.1 | The fine is 10 euros.",
     "The fee is 5 euros.¹ | The fine is 10 euros.",
