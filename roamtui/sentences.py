@@ -52,7 +52,8 @@ vs viz bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 """Words without their full stop, which ends a sentence only before one of `_OPENERS`."""
-_BEFORE_NUMBER = frozenset("abs approx art arts ca eq fig figs no nos sec secs sect vol ziff".split())
+_BEFORE_NUMBER_WORDS = "abs approx art arts ca eq fig figs no nos sec secs sect vol ziff"
+_BEFORE_NUMBER = frozenset(_BEFORE_NUMBER_WORDS.split())
 """Words that are abbreviations before a number, but may end a sentence elsewhere."""
 _CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]+")
 """A word without vowels is an abbreviation before a number: "cl. 4", "Nr. 5"."""

@@ -117,3 +117,12 @@ def test_who_must_wait_for_hours_is_told() -> None:
     failure = explain(HTTPStatusError(429, retry_after="7200"))
     assert failure.wait_seconds == 7200
     assert failure.advice == "Wait 120 minutes and ask again, or choose another model with --model."
+
+
+def test_too_many_requests_are_no_full_window_unless_the_request_exceeds_the_limit() -> None:
+    failure = explain(HTTPStatusError(429, "Rate limit reached: the prompt length counts. Try again in 20 s."))
+    assert (failure.is_overflow, failure.is_transient) == (False, True)
+    used = "The prompt length exceeds what is left of tokens per min: Limit 30000, Used 29000, Requested 2000"
+    assert explain(HTTPStatusError(429, used)).is_transient
+    large = "Request too large on tokens per min (TPM): Limit 30000, Requested 40000"
+    assert explain(HTTPStatusError(429, large)).is_overflow
