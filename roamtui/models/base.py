@@ -1,7 +1,7 @@
 """The model port: one method that takes a request and yields events."""
 
 from collections.abc import AsyncIterator
-from typing import Literal
+from typing import Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -184,6 +184,10 @@ class Model:
             ModelError: The model could not answer.
         """
         raise NotImplementedError
+
+    def copy(self) -> Self:
+        """Return the same model with resources of its own, which closing the other does not release."""
+        return self
 
     async def close(self) -> None:
         """Release resources. A later request starts the model again."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
+from typing import Self
 
 from msgspec.structs import replace
 from typing_extensions import override
@@ -40,6 +41,7 @@ class LitellmModel(Model):
         self.name = name
         self._options = options or ModelOptions()
         self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
+        self._environ = environ
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
         self._is_described = False
@@ -135,6 +137,13 @@ class LitellmModel(Model):
             async for event in events:
                 assert not isinstance(event, ResolvedModel | EmbeddingBatch)
                 yield event
+
+    @override
+    def copy(self) -> Self:
+        worker = None if self._owns_worker else self._worker
+        base = self._job.api_base
+        options = self._options
+        return type(self)(self.name, api_base=base, options=options, environ=self._environ, worker=worker)
 
     @override
     async def close(self) -> None:

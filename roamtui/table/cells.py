@@ -25,8 +25,8 @@ change the value, with their quotes, and no more. The value is No only where the
 None or Not applicable. If nothing in the text settles the question, begin with "Not found:" and say in one \
 line what you looked for; suggest no other ways to ask."""
 """Instructions for the answers, before the outline, so that all prompts of a row begin alike."""
-_PLAIN_SIGN = re.compile(r"^>(?=\S)|(?<=\d)\.$")
-"""Signs of a value that Markdown would take for a quote (>50) or for the number of a list (1990.)."""
+_PLAIN_SIGN = re.compile(r"^>(?=\S)|^[>+-](?=\s*\d)|(?<=\d)\.$")
+"""Signs of a value that Markdown would take for a quote (> 50), an item (- 5) or its number (1990.)."""
 
 _UNMATCHED = "The first passage lacks words of the question."
 """The note of a value from the nearest passage."""

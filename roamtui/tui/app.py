@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual import _xterm_parser, events, on, work
 from textual.app import App
 from textual.binding import Binding
@@ -38,10 +39,12 @@ from roamtui.tui.themes import load_themes
 
 if TYPE_CHECKING:
     from roamtui.conversation.library_loader import ApprovalRequest
+    from roamtui.models.base import Model
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import ResultTable
     from roamtui.tui.screens.dialogs import ConfirmDialog
     from roamtui.tui.screens.main import MainScreen
+    from roamtui.tui.screens.table import TableScreen
 
 _FOLDER = Path(__file__).parent
 _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
@@ -57,7 +60,7 @@ class _Page(Struct):
     """An open document or table, which has a mode of its own."""
 
     document: MainScreen | None = None
-    table: ResultTable | None = None
+    table: TableScreen | None = None
     origin: str = ""
     """The mode from which a link, a cell or a key led here. That page may be closed already."""
 
@@ -250,21 +253,29 @@ class RoamApp(App[None], inherit_bindings=False):
         if all(screen.agent.model is not event.model for screen in self.documents.values()):
             await event.model.close()
 
+    @property
+    def _shared_model(self) -> Model | None:
+        """The model of the current document, unless it answers only for that one."""
+        screen = self.documents.get(self.current_mode)
+        return screen.agent.model if screen and screen.agent.model.name != RECORDED else None
+
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
         names = self.main_screen.conversation.state.library.source_names
-        opened = await asyncio.to_thread(self._options.services.open_table, names)
-        self._show_table(*opened)
+        model = self._shared_model
+        table, plan = await asyncio.to_thread(self._options.services.open_table, names)
+        self._show_table(table, plan if model is None else replace(plan, model=model.copy()))
 
     def _show_table(self, table: ResultTable, plan: TablePlan) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
-        tables = {page.table.folder: mode for mode, page in self._pages.items() if page.table is not None}
-        mode = tables.get(table.folder)
-        if not mode:
-            screen = TableScreen(table, plan, self._keys, self._ask_for_approval)
-            mode = self._add_page(screen, _Page(table=table))
-        self._switch_to(mode, can_return=True)
+        for mode, page in self._pages.items():
+            if page.table is not None and page.table.table.folder == table.folder:
+                page.table.plan = plan
+                self._switch_to(mode, can_return=True)
+                return
+        screen = TableScreen(table, plan, self._keys, self._ask_for_approval)
+        self._switch_to(self._add_page(screen, _Page(table=screen)), can_return=True)
 
     @on(DocumentRequested)
     @work(group="opening", exit_on_error=False)
@@ -276,10 +287,8 @@ class RoamApp(App[None], inherit_bindings=False):
         mode = self._find_mode(request)
         current = self.documents.get(self.current_mode)
         if not mode:
-            model = None if current is None else current.agent.model
-            if model is not None and model.name == RECORDED:  # it answers for its own document only
-                model = None
             title = "Open a document" if self._pages else ""
+            model = self._shared_model
             dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, title)
             opened = await self.push_screen_wait(dialog)
             if isinstance(opened, AppContext):

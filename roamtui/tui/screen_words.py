@@ -35,8 +35,11 @@ def format_error(error: BaseException | None, keys: Keymap | None = None) -> str
     return f"There was an internal error ({reason}). Your conversation is safe. Ask again."
 
 
-def adapt_flags(words: str, keys: Keymap | None = None) -> str:
-    """Name a key in place of the flag in a model's error, or the command if there is no such key."""
+def adapt_flags(words: str, keys: Keymap | None = None, place: str = "") -> str:
+    """Name a key in place of the flag in a model's error, or the command if there is no such key.
+
+    `place` says where the key works, unless that is here.
+    """
     bound = keys.get_bound(["global.choose_model"]) if keys else []
     model = bound[0].key_names[0] if bound else "“Model” in the list of commands"
-    return locate_programs(replace_flags(words, model=model, server="the server's URL (--api-base)"))
+    return locate_programs(replace_flags(words, model=model + place, server="the server's URL (--api-base)"))

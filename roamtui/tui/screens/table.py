@@ -41,6 +41,8 @@ _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll."""
 _PADDING = 2
 """Empty cells around the words of a column, both sides together."""
+_MODEL_PLACE = " in the document, then open the table again"
+"""Where the key works that chooses a model, and how its choice reaches the table."""
 
 
 class TableGrid(DataTable[Text], inherit_bindings=False):
@@ -138,8 +140,8 @@ class TableScreen(Screen[None]):
     ) -> None:
         """Show a table. `plan` says how to fill its cells. `approve` asks the person before that."""
         super().__init__()
-        self._table = table
-        self._plan = plan
+        self.table = table
+        self.plan = plan
         self._keys = keys
         self._approve = approve
         self._head = Static(classes="head")
@@ -160,15 +162,15 @@ class TableScreen(Screen[None]):
     def on_mount(self) -> None:
         """Ask for the first question of a table that has none."""
         self._show_head()
-        if not self._table.columns:
+        if not self.table.columns:
             self.action_add_column()
 
     @on(events.ScreenSuspend)
     @on(events.ScreenResume)
     def _show_head(self) -> None:
-        rows = format_count(len(self._table.rows), "row")
-        questions = format_count(len(self._table.columns), "question")
-        parts = [rows, questions, self._plan.model.name]
+        rows = format_count(len(self.table.rows), "row")
+        questions = format_count(len(self.table.columns), "question")
+        parts = [rows, questions, self.plan.model.name]
         if self._run is not None:
             is_asking = self._filling.locked() and self.app.screen is self
             parts.append(("asking: " if is_asking else "") + format_progress(self._run))
@@ -193,7 +195,7 @@ class TableScreen(Screen[None]):
             quote = proof.quote if proof is not None and has_verdict else None
             free = height - 2
             room = _count_characters(free // (2 if quote else 1), width)
-            note = adapt_flags(cell.note, self._keys)
+            note = adapt_flags(cell.note, self._keys, _MODEL_PLACE)
             value = sanitise_line(cell.text) if cell.value else sanitise_line(note or cell.state.label)
             lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
             room = _count_characters(free - len(lines[-1].wrap(max(1, width))), width)
@@ -221,7 +223,7 @@ class TableScreen(Screen[None]):
         self._grid.move_cursor(row=0)
 
     def action_last(self) -> None:
-        self._grid.move_cursor(row=len(self._table.rows))
+        self._grid.move_cursor(row=len(self.table.rows))
 
     def action_page(self, pages: int) -> None:
         height = max(1, self._grid.scrollable_content_region.height - 2)
@@ -246,9 +248,9 @@ class TableScreen(Screen[None]):
         if typed := await self.app.push_screen_wait(prompt):
             self._keep_typed("")
             column = parse_question(typed)
-            self._table.columns = drop_repeated_columns((*self._table.columns, column))
+            self.table.columns = drop_repeated_columns((*self.table.columns, column))
             self._grid.show()
-            self._grid.move_cursor(column=len(self._table.columns))
+            self._grid.move_cursor(column=len(self.table.columns))
             self._fill(column)
 
     def _keep_typed(self, typed: str) -> None:
@@ -260,13 +262,13 @@ class TableScreen(Screen[None]):
             return
         question = "Delete this column? Its answers return if you ask its question again."
         if await self.app.push_screen_wait(ConfirmDialog(question, column.question, yes="Delete")):
-            delete_column(self._table, column)
+            delete_column(self.table, column)
             self._grid.show()
             self._show_head()
             self._show_proof()
 
     def action_run(self) -> None:
-        if self._table.columns:
+        if self.table.columns:
             self._fill()
 
     @work(group="filling", exit_on_error=False)
@@ -278,13 +280,13 @@ class TableScreen(Screen[None]):
             return
         async with self._filling:
             self._show_message("")
-            run = await fill_table(self._table, self._plan, self._on_progress, self._confirm, columns or None)
-        self._show_message(adapt_flags(run.problems[0], self._keys) if run.problems else "")
+            run = await fill_table(self.table, self.plan, self._on_progress, self._confirm, columns or None)
+        self._show_message(adapt_flags(run.problems[0], self._keys, _MODEL_PLACE) if run.problems else "")
         if run.asked and not self.is_current:
             self.notify(f"Table: {format_progress(run)}", markup=False)
 
     async def _confirm(self, run: TableRun) -> bool:
-        question = f"Ask {self._plan.model.name}?"
+        question = f"Ask {self.plan.model.name}?"
         approval = ApprovalRequest(question=question, detail=format_estimate(run), yes="Ask")
         return await self._approve(approval, self)
 
@@ -297,8 +299,8 @@ class TableScreen(Screen[None]):
         self._show_head()
 
     def action_export(self) -> None:
-        renderers = {suffix: partial(render, self._table) for suffix, render in RENDERERS.items()}
-        sources = (row.source for row in self._table.rows)
+        renderers = {suffix: partial(render, self.table) for suffix, render in RENDERERS.items()}
+        sources = (row.source for row in self.table.rows)
         dialog = ExportDialog("Export the table to", "table", renderers, sources)
         self.app.push_screen(dialog, self._show_message)
 

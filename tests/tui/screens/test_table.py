@@ -16,7 +16,7 @@ from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import make_options
-from tests.table.filling import PERIOD, answer
+from tests.table.filling import PERIOD, answer, answering_model
 from tests.tui.driving import RunningApp, make_app, running
 from tests.tui.tabling import HEATING, Tables, await_grid
 
@@ -113,7 +113,8 @@ async def test_a_failed_question_names_its_document_and_the_key_that_chooses_a_m
     tables.model = ScriptedModel([fail_first_cell] * 20)
     async with showing(tables) as ui:
         await ui.press_until(ConfirmDialog, "r")
-        await ui.press_until("1 question failed. anna.md: Choose another model with f2.", "y")
+        await ui.press_until("1 question failed. anna.md: Choose another model with f2 in the document,", "y")
+        assert "then open the table again." in ui.text
         assert "--model" not in ui.text
 
 
@@ -227,3 +228,14 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         await ui.press_until(TableScreen, "escape")
         await ui.press_until(PromptDialog, "+")
         assert ui.field.value == "crw", "what was typed is found again"
+
+
+async def test_the_table_asks_the_model_of_the_document_also_once_it_is_another_one(filled: Tables) -> None:
+    async with running(make_app(options=make_options(open_table=filled.open_table)), (100, 24)) as ui:
+        for name in ("first", "second"):
+            ui.main.agent.use_model(answering_model(name=name))
+            await ui.press_until(TableScreen, "ctrl+l")
+            await ui.press_until(f"Ask {name}?", "r")
+            await ui.press_until(TableScreen, "n")
+            assert f"3 questions · {name}" in ui.text
+            await ui.press_until(MainScreen, "ctrl+t")
