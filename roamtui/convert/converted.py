@@ -1,10 +1,11 @@
 """Converted text, the job that converts a file, and reports on its progress."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 TESSERACT = "tesseract"
 """The OCR program."""
@@ -34,6 +35,15 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
     left_out: tuple[str, ...] = ()
     """Each kind of text that the file has and `text` lacks, in a few words."""
+
+
+def note_page_edges(converted: ConvertedText, texts: Iterable[str]) -> ConvertedText:
+    """Note that headers and footers are left out if they have these texts. Numbers of pages do not count."""
+    if not any(map(str.isalpha, "".join(texts))):
+        return converted
+    kind = "headers and footers"
+    notes = (*converted.notes, f"{kind} left out of the text.")
+    return replace(converted, notes=notes, left_out=(*converted.left_out, kind))
 
 
 class ConversionRequest(Struct, frozen=True, kw_only=True):

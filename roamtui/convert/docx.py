@@ -11,7 +11,7 @@ from typing import Any
 from lxml.etree import tostring
 from msgspec import Struct
 
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ConvertedText, note_page_edges
 from roamtui.convert.decode import decode_html
 from roamtui.convert.docx_styles import (
     BODY_LEVEL,
@@ -78,7 +78,8 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     text = convert_noted(html, writer.notes)
     losses = (f"{start}: {', '.join(names)}." for start, names in writer.losses.items())
     notes = (*losses, *package.list_damage())
-    return ConvertedText(text=text, title=package.read_title(), notes=notes)
+    converted = ConvertedText(text=text, title=package.read_title(), notes=notes)
+    return note_page_edges(converted, writer.iter_page_edges())
 
 
 class _Field(Struct):
@@ -125,6 +126,12 @@ class _HtmlWriter:
     def write_bodies(self) -> str | None:
         """Write the whole document, or return None if there is none."""
         return "".join(map(self.write_blocks, self._bodies)) if self._bodies else None
+
+    def iter_page_edges(self) -> Iterator[str]:
+        """Yield the words of the headers and footers of pages."""
+        for each in self._relations.values():
+            if each.kind in ("header", "footer"):
+                yield from self._package.parse(each.target).itertext("{*}t")
 
     def write_blocks(self, parent: Any) -> str:
         """Write the paragraphs, lists and tables in an element."""

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ConvertedText, note_page_edges
 from roamtui.convert.html import convert_noted
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.list_numbers import PLAIN_NUMBER
@@ -36,7 +36,8 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
         raise SourceError(f"{name} is damaged, protected or not an OpenDocument text. Save it again as ODT.")
     writer = _HtmlWriter(package, styles, root)
     text = convert_noted(writer.write_content(body), writer.notes)
-    return ConvertedText(text=text, title=package.read_title(), notes=package.list_damage())
+    converted = ConvertedText(text=text, title=package.read_title(), notes=package.list_damage())
+    return note_page_edges(converted, map(join_text, styles.iter("{*}master-page")))
 
 
 class _HtmlWriter:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ConvertedText, note_page_edges
 from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.list_numbers import PLAIN_NUMBER, format_number
 from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, MarkdownCell, write_table
@@ -63,12 +63,13 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
         title = heading or f"Slide {number}" + (f": {words}" if words else "")
         texts.append(f"{write_heading(1, title + note)}\n\n{body}".rstrip() + "\n\n")
     title = package.read_title()
-    return ConvertedText(
+    converted = ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",
         title=_read_words(first_heading) if title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
         notes=package.list_damage(),
     )
+    return note_page_edges(converted, reader.edges)
 
 
 def _read_words(heading: str) -> str:
@@ -92,6 +93,8 @@ class _SlideReader:
     def __init__(self, package: ZipPackage) -> None:
         self._package = package
         self._relations: Mapping[str, Relation] = {}
+        self.edges: list[str] = []
+        """The words at the edges of the slides."""
 
     def read_slide(self, part: str) -> tuple[str, str, str]:
         """Return a slide's title, the rest as Markdown, and words if it is hidden; all may be empty."""
@@ -128,7 +131,9 @@ class _SlideReader:
             match get_local_name(shape):
                 case "grpSp":
                     yield from self._write_shapes(shape)
-                case "sp" if kind not in _EDGE_KINDS:
+                case "sp" if kind in _EDGE_KINDS:
+                    self.edges += shape.itertext("{*}t")
+                case "sp":
                     yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
                 case "pic":
                     properties = shape.find("{*}nvPicPr/{*}cNvPr")

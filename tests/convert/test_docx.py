@@ -286,6 +286,17 @@ def test_a_document_that_cannot_be_shown_is_named(part: str, data: str | bytes, 
     assert converted.notes == (note,)
 
 
+@pytest.mark.parametrize(("words", "is_noted"), [("Confidential", True), ("12", False), ("", False)])
+def test_headers_with_words_are_noted_as_left_out(words: str, *, is_noted: bool) -> None:
+    relation = '<r><Relationship Id="x" Type="t/header" Target="header1.xml"/></r>'
+    header = f'<w:hdr xmlns:w="w"><w:instrText>PAGE</w:instrText>{write(words)}</w:hdr>'
+    others = {"word/_rels/document.xml.rels": relation, "word/header1.xml": header}
+    converted = _convert_whole(write("Body"), others=others)
+    assert converted.text == "Body\n"
+    assert converted.notes == ("headers and footers left out of the text.",) * is_noted
+    assert converted.left_out == ("headers and footers",) * is_noted
+
+
 @pytest.mark.parametrize(("look", "has_heads"), read_rows("convert/docx", "looks"))
 def test_the_first_row_is_a_head_if_the_look_of_the_table_says_so(look: str, *, has_heads: bool) -> None:
     rows = [f"<w:tr><w:tc>{write(first)}</w:tc><w:tc>{write(second)}</w:tc></w:tr>" for first, second in ("AB", "12")]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.odt import convert_odt
 from tests.convert.samples import pack, read_outline
 
@@ -12,12 +13,16 @@ _TWO = "<text:p>two</text:p>"
 
 
 def _convert(body: str, *, automatic: str = "", common: str = "") -> str:
+    return _convert_whole(body, automatic=automatic, common=common).text
+
+
+def _convert_whole(body: str, *, automatic: str = "", common: str = "") -> ConvertedText:
     content = (
         f"<office:document-content {_NAMESPACES}><office:automatic-styles>{automatic}</office:automatic-styles>"
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
     )
     styles = f"<office:document-styles {_NAMESPACES}><office:styles>{common}</office:styles></office:document-styles>"
-    return convert_odt(pack({"content.xml": content, "styles.xml": styles}), "a.odt").text
+    return convert_odt(pack({"content.xml": content, "styles.xml": styles}), "a.odt")
 
 
 def _style(name: str, properties: str, *, family: str = "text", parent: str = "") -> str:
@@ -110,6 +115,13 @@ def test_lists_have_their_numbers() -> None:
     assert _convert(body, automatic=lists) == (
         "1. one\n\n   a) inner\n2. two\n\nBetween.\n\n3. three\n\nIV. three\n\n1. three\n"
     )
+
+
+def test_footers_with_words_are_noted_as_left_out() -> None:
+    footer = "<style:master-page><style:footer><text:p>{}</text:p></style:footer></style:master-page>"
+    for words, left_out in (("Page 3 of 9", ("headers and footers",)), ("3", ())):
+        converted = _convert_whole("<text:p>Body</text:p>", common=footer.format(words))
+        assert (converted.text, converted.left_out) == ("Body\n", left_out)
 
 
 def test_hidden_text_is_left_out() -> None:

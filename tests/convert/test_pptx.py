@@ -99,6 +99,16 @@ def test_lists_have_their_numbers() -> None:
     assert "4. four\n   - a) inner\n   - b) more\n5. five\n- (I) part\n" in text
 
 
+@pytest.mark.parametrize(("kind", "words"), [("ftr", "Confidential"), ("sldNum", "3")])
+def test_footers_with_words_are_noted_as_left_out(kind: str, words: str) -> None:
+    name = f'<p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>'
+    shape = f"<p:sp>{name}<p:txBody><a:p><a:r><a:t>{words}</a:t></a:r></a:p></p:txBody></p:sp></p:spTree>"
+    data = replace_part(read_sample("talk.pptx"), "ppt/slides/slide2.xml", "</p:spTree>", shape)
+    converted = convert_pptx(data, "a.pptx")
+    assert converted.text == convert_pptx(read_sample("talk.pptx"), "a.pptx").text
+    assert converted.left_out == ("headers and footers",) * (kind == "ftr")
+
+
 def test_a_point_of_a_diagram_is_one_item() -> None:
     frame = (
         '<p:graphicFrame><a:graphic><a:graphicData><relIds dm="rId77"/></a:graphicData></a:graphic></p:graphicFrame>'
