@@ -102,6 +102,14 @@ def _decode(data: bytes, encoding: str) -> tuple[str, int]:
 
 
 def _detect_encoding(data: bytes) -> tuple[str, str]:
+    sample = data[:_SAMPLE_LENGTH]
+    # In UTF-16, one of the two bytes of a Latin letter, a space and most signs is NUL.
+    for encoding, low, high in (
+        ("utf-16-le", sample[::2], sample[1::2]),
+        ("utf-16-be", sample[1::2], sample[::2]),
+    ):
+        if 2 * high.count(0) > len(high) and 0 not in low:
+            return encoding, "UTF-16"
     text, replaced = _decode(data, "utf-8")
     if not replaced:
         return "utf-8", ""

@@ -76,6 +76,14 @@ def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encodi
     assert decode_text(mark + _TEXT.encode(encoding), "a.md") == (_TEXT, ())
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_byte_order_mark_is_recognised(encoding: str) -> None:
+    text = "# Fees\r\n\nThe fee in Łódź is 5 €.\n"
+    decoded, (note,) = decode_text(text.encode(encoding), "a.md")
+    assert decoded == text
+    assert note.startswith("read as UTF-16, because it is not UTF-8.")
+
+
 def test_what_is_no_text_is_replaced_or_kept_with_a_note() -> None:
     text, notes = decode_text(b"# Words\xff and\0 more\n\xc3", "a.md")
     assert text == "# Words\ufffd and\0 more\n\ufffd"
