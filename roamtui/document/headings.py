@@ -274,12 +274,20 @@ def _find_next_line(text: str, offset: int) -> int:
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
-    """Return the plain text of a title's inline source. `env` holds the link definitions."""
+    """Return the plain text of a title's inline source, or else the descriptions of its pictures.
+
+    `env` holds the link definitions.
+    """
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
     parser = get_block_parser()
     tokens: list[Token] = []
     parser.inline.parse(content, parser, env, tokens)
+    pictures = (_join_words(token.children or ()) for token in tokens if token.type == "image")
+    return _join_words(tokens) or " ".join(filter(None, pictures))
+
+
+def _join_words(tokens: Iterable[Token]) -> str:
     texts: list[str] = []
     is_raised = False
     for token in tokens:

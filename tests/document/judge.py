@@ -3,8 +3,10 @@
 import itertools
 import re
 import sys
+from collections.abc import Iterable
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?!\n)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
@@ -12,6 +14,15 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?!\n)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?
 def _raise_letters(text: str) -> str:
     figures = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
     return text.translate(figures) if text.isdigit() else f"^{text}"
+
+
+def _join_words(tokens: Iterable[Token]) -> str:
+    words = "".join(
+        " " if token.type.endswith("break") else token.content
+        for token in tokens
+        if token.type in ("text", "code_inline", "softbreak", "hardbreak") or token.content in ("<sup>", "</sup>")
+    )
+    return re.sub(r"<sup>(.*?)</sup>", lambda match: _raise_letters(match[1]), words).strip(" \t")
 
 
 def judge_outline(text: str) -> list[tuple[int, str, int]]:
@@ -36,12 +47,8 @@ def judge_outline(text: str) -> list[tuple[int, str, int]]:
         sys.setrecursionlimit(limit)
     for opening, inline in itertools.pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
-            title = "".join(
-                " " if child.type.endswith("break") else child.content
-                for child in inline.children or ()
-                if child.type in ("text", "code_inline", "softbreak", "hardbreak")
-                or child.content in ("<sup>", "</sup>")
-            )
-            title = re.sub(r"<sup>(.*?)</sup>", lambda match: _raise_letters(match[1]), title)
-            outline.append((int(opening.tag[1:]), title.strip(" \t"), opening.map[0] + 1 + lines_before))
+            children = inline.children or ()
+            pictures = (_join_words(child.children or ()) for child in children if child.type == "image")
+            title = _join_words(children) or " ".join(filter(None, pictures))
+            outline.append((int(opening.tag[1:]), title, opening.map[0] + 1 + lines_before))
     return outline

@@ -38,6 +38,11 @@ def test_headings_of_hard_cases_match_a_full_parse(text: str) -> None:
         assert read_sections(parse_document(ended)) == judge_outline(ended)
 
 
+def test_a_title_that_is_only_pictures_is_what_describes_them() -> None:
+    text = "# ![Acme *Inc*](a.png) ![](b.png) ![Oslo](c.png)\n\n## ![build](d.png) Fees\n"
+    assert [title for _, title, _ in find_headings(text)] == ["Acme Inc Oslo", "Fees"]
+
+
 def test_plain_sections_are_found_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(scanner: HeadingScanner, start: int) -> None:
         raise AssertionError(f"a span at {start} of {scanner}")
