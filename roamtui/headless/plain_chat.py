@@ -102,7 +102,7 @@ class PlainChat:
                 continue
             if not self._is_typed:  # answers to piped questions need headings
                 write_sanitised(f"{line}\n")
-            elif line in QUIT_WORDS:
+            if line in QUIT_WORDS:
                 return None
             if line:
                 return line

@@ -103,9 +103,10 @@ def test_a_conversation_that_is_not_saved_says_so_when_it_happens_and_at_the_end
     assert chat.err.splitlines()[-1].startswith(f"roamtui: {failure}")
 
 
+@pytest.mark.parametrize("kind", [io.StringIO, Typed])
 @pytest.mark.parametrize("word", QUIT_WORDS)
-def test_a_word_that_quits_other_programs_is_no_question(chat: Chat, word: str) -> None:
-    assert chat.run("Is it loud?", word, "And now?", replies=("Yes.",), kind=Typed) == 0
+def test_a_word_that_quits_other_programs_is_no_question(chat: Chat, word: str, kind: type[io.StringIO]) -> None:
+    assert chat.run("Is it loud?", word, "And now?", replies=("Yes.",), kind=kind) == 0
     assert [exchange.question for exchange in chat.conversation.state.exchanges] == ["Is it loud?"]
 
 

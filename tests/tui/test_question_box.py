@@ -291,3 +291,10 @@ async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:
         ui.type_at_once(*"/outline", "enter")
         await ui.wait_until(lambda: ui.main.focused is ui.outline)
         assert ui.box.text == ""
+
+
+async def test_the_key_that_deletes_a_word_says_in_an_empty_box_where_it_closes_the_document() -> None:
+    async with running(make_app()) as ui:
+        await ui.press(*"half word", "ctrl+w")
+        assert ui.box.text == "half "
+        await ui.press_until("Press esc first to close the document.", "ctrl+w", "ctrl+w")

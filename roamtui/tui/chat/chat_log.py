@@ -232,9 +232,10 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def action_copy(self) -> None:
         from roamtui.answer_report import AnswerReport  # noqa: PLC0415
 
-        if self.current is not None and (answer := self.current.answer.rstrip()):
-            lines = [answer.strip()]
-            if sources := AnswerReport(self.current.exchange, self._conversation.state.library).sources:
+        view = self.selected.get_exchange()
+        if view is not None and (answer := view.answer.strip()):
+            lines = [answer]
+            if sources := AnswerReport(view.exchange, self._conversation.state.library).sources:
                 lines += ["", "Sources:", "", *sources]
             copy(self, "\n".join([*lines, ""]), "the answer")
         else:

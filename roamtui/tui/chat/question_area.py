@@ -185,6 +185,14 @@ class QuestionBox(TextArea):
             event.prevent_default()
             await self.run_action("app.commands('/')")
 
+    @override
+    def action_delete_word_left(self) -> None:
+        """Delete a word. In an empty box, say where the same key closes the document."""
+        if self.text:
+            super().action_delete_word_left()
+        else:
+            self.post_message(StatusMessage("Nothing to delete. Press esc first to close the document."))
+
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that is longer than a question may be."""
         if len(event.text) > _PASTE_LENGTH_MAX:

@@ -280,3 +280,14 @@ async def test_only_the_newest_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
         ui.chat.reload()
         await ui.wait_until(is_newest_shown)
         await ui.press_until("1 earlier question not shown", "shift+tab", "g")
+
+
+async def test_the_answer_of_the_selected_source_is_copied() -> None:
+    async with running(make_app(), (120, 35)) as ui:
+        deck = ui.find_id("Deck oven")
+        await ui.ask("One?", expand(deck), f'First: "The deck oven takes a hundred loaves" [{deck}].')
+        await ui.ask("Two?", f'Second: "The deck oven takes a hundred loaves" [{deck}].')
+        ui.focus(Scope.CHAT)
+        await ui.press_until(lambda: ui.app.clipboard.startswith("Second"), "y")
+        await ui.press_until(lambda: ui.chat.selected.get_exchange() is not ui.last, *["k"] * 6)
+        await ui.press_until(lambda: ui.app.clipboard.startswith("First"), "y")
