@@ -78,7 +78,8 @@ class Exchange(Outcome, frozen=True, kw_only=True):
     question: str
     within: str | None = None
     open_before: tuple[OpenSection, ...] = ()
-    """The sections that were open before the question. A rewind opens them again."""
+    """The sections that were open before the question. A rewind opens them again, unless the person closed
+    them or the document has changed."""
     preface: str = ""
     excerpts: tuple[Span, ...] = ()
     """Document text in the preface's search results. It can be quoted, though its sections are not open."""
@@ -508,13 +509,19 @@ def _make_stale(exchange: Exchange) -> Exchange:
 
 
 def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
-    """Remove exchanges, and close what the agent opened for them."""
+    """Remove exchanges. Close what the agent opened for them, and open again what it closed."""
     removed = state.exchanges[kept_count]
     before = _by_id(removed.open_before)
+    events = (event for exchange in state.exchanges[kept_count:] for event in exchange.events)
+    closings = (event for event in events if isinstance(event, SectionsClosed))
+    unwanted = {each for event in closings if event.origin is Origin.PERSON for each in event.section_ids}
     sections: list[OpenSection] = []
-    for section_id, section in state.open_sections.items():
+    for section_id, section in {**before, **state.open_sections}.items():
         is_new = section_id not in before
         if is_new and section.opened_by is Origin.AGENT and not section.is_pinned:
+            continue
+        is_gone = removed.is_stale or section_id in unwanted
+        if is_gone and section_id not in state.open_sections:
             continue
         earlier = section if is_new else replace(before[section_id], is_pinned=section.is_pinned)
         sections.append(replace(earlier, deliveries=()) if is_new or removed.is_stale else earlier)

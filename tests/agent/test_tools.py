@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
 from roamtui.agent.prompt import SYSTEM
@@ -23,7 +24,7 @@ from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
-from tests.agent.asking import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
+from tests.agent.asking import MANUAL, NO_HITS, FakeSearcher, ask, ids, make_agent, model_of, results
 from tests.case_files import read_rows
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -43,6 +44,26 @@ async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     fees, lost = ids(agent, "Fees", "Lost books")
     await _call(agent, "expand_sections", shape.format(fees, lost))
     assert tuple(agent.conversation.state.open_sections) == (fees, lost)
+
+
+async def test_a_title_beside_an_id_is_opened_too() -> None:
+    agent = make_agent()
+    fees, hours = ids(agent, "Fees", "Hours")
+    await _call(agent, "expand_sections", {"section_ids": f"{fees} Late fees, Hours"})
+    assert [*agent.conversation.state.open_sections] == [fees, hours]
+
+
+async def test_a_section_is_closed_by_each_id_that_opens_it() -> None:
+    library = make_library(MANUAL)
+    fees, lost = ids(make_agent(), "Fees", "Lost books")
+    conversation = Conversation(replace(library, aliases={lost: fees}))
+    agent = Agent(conversation, ScriptedModel(window_tokens=32_000), options=NO_HITS)
+    for named in (f"{fees}:1", lost):
+        await _call(agent, "expand_sections", {"section_ids": [named]})
+        assert [*agent.conversation.state.open_sections] == [fees]
+        await _call(agent, "collapse_sections", {"section_ids": [named]})
+        assert results(agent) == [f"[{fees}] closed after this question"]
+        assert not agent.conversation.state.open_sections
 
 
 async def test_a_search_is_limited_by_id_path_or_title_and_not_limited_by_the_id_of_all() -> None:

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import KeepOpenMode, RequestBudget
-from roamtui.conversation.events import OpenSection, Origin, StopReason
+from roamtui.conversation.events import OpenSection, Origin, QuestionsRewound, StopReason
 from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import ConversationState, Exchange, apply_events
 from roamtui.conversation.update import FoldNodes, update
@@ -103,3 +103,14 @@ def test_of_what_answers_unfolded_only_what_the_last_one_cites_and_what_is_read_
     state = step(begin(state), "In A")
     assert state.unfolded & {a, b, c, d} == {a, b, c, d}
     assert finish(state, cited=["In A"]).unfolded & {a, b, c, d} == {a, c, d}, "B was cited by an earlier answer"
+
+
+def test_asking_again_opens_what_the_agent_closed_for_the_question_and_not_what_the_person_closed() -> None:
+    state = begin(ask(make_state(), "Alpha", "Beta"))
+    state = close_by(close_by(state, Origin.AGENT, "Alpha"), Origin.PERSON, "Beta")
+    state = finish(state)
+    assert not state.open_sections
+    back = apply_events(state, QuestionsRewound(first=2))
+    assert [*back.open_sections] == [find(state, "Alpha")]
+    asked = read_all(begin(back))
+    assert (asked.count("alpha-0 "), asked.count("beta-0 ")) == (1, 0)

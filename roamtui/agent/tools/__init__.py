@@ -78,10 +78,10 @@ def parse_section_ids(
 ) -> tuple[tuple[str, ...], int]:
     """Return the ids that a list, a string or broken JSON requests, and how many were left out.
 
-    A path or title that refers to exactly one section is replaced by its id. Words around ids are left out.
-    Any other text is split at separators, and the parts are returned without brackets around them, so that
-    the tool can explain what is wrong with them. Names are looked up in the whole library, so call this in a
-    thread.
+    A path or title that refers to exactly one section is replaced by its id. Other words around ids are left
+    out. Text without an id is split at separators, and the parts are returned without brackets around them,
+    so that the tool can explain what is wrong with them. Names are looked up in the whole library, so call
+    this in a thread.
     """
     named = [arguments[key] for key in _ID_KEYS if arguments.get(key)]
     requested: list[str] = []
@@ -90,8 +90,12 @@ def parse_section_ids(
         if section_id is not None:
             requested.append(section_id)
             continue
-        parts = list_ids(text) or [_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)]
-        requested += (resolve_name(library, part) or part[:_UNKNOWN_LENGTH_MAX] for part in parts if part)
+        has_ids = bool(list_ids(text))
+        for part in filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text))):
+            if part_ids := list_ids(part):
+                requested += part_ids
+            elif (section_id := resolve_name(library, part)) is not None or not has_ids:
+                requested.append(section_id or part[:_UNKNOWN_LENGTH_MAX])
     opened = requested[:ids_max]
     return tuple(opened), len(requested) - len(opened)
 

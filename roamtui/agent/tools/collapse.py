@@ -7,14 +7,17 @@ from roamtui.agent.specs import COLLAPSE
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsClosed, ToolFinished
 from roamtui.conversation.update import CloseSections
+from roamtui.document.library import Library
+from roamtui.outline.ids import parse_reference
 
 _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
 
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
     """Close sections, and give a reason for each one that stays open."""
-    requested, _ = await asyncio.to_thread(parse_section_ids, arguments, context.conversation.state.library)
-    ids = tuple(dict.fromkeys(requested))
+    library = context.conversation.state.library
+    requested, _ = await asyncio.to_thread(parse_section_ids, arguments, library)
+    ids = tuple(dict.fromkeys(_resolve(library, each) for each in requested))
     if not ids:
         return ToolResponse(text=_NO_IDS, is_refused=True)
     closed: set[str] = set()
@@ -28,6 +31,12 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     results = tuple((section_id, "closed" if section_id in closed else "kept") for section_id in ids)
     text = "\n".join(f"[{section_id}] {details[section_id]}" for section_id in ids)
     return ToolResponse(text=text, event=ToolFinished(section_ids=ids, results=results))
+
+
+def _resolve(library: Library, requested: str) -> str:
+    """Return the section that a requested id or page opens, or what was requested if it opens none."""
+    reference = parse_reference(requested)
+    return requested if reference is None or reference.steps else library.current_id(reference.section_id)
 
 
 TOOL = Tool(spec=COLLAPSE, run=_run)
