@@ -284,10 +284,11 @@ class _SentenceWriter:
             self._struck.append(bounds)
 
     def finish(self, *, is_exact: bool) -> Surroundings | None:
-        """Return what was written, or None if it has no other words than an exact quote."""
+        """Return what was written, or None if it adds neither a word nor a strike-out to an exact quote."""
         quoted = self._join(self._quoted)
         written = Surroundings(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
-        return written if quoted and not (is_exact and is_bare(written)) else None
+        adds_nothing = is_exact and is_bare(written) and not written.struck
+        return written if quoted and not adds_nothing else None
 
     def _join(self, bounds: Iterable[Bounds]) -> tuple[Bounds, ...]:
         """Join bounds between which there is only white space."""

@@ -24,7 +24,7 @@ def _look_up(text: str, quote: str) -> Surroundings | None:
 
 def _mark(parts: list[Part]) -> str:
     """Write parts with marks around what is quoted and what is struck out."""
-    marks = [("⟦", "⟧") if part.is_quoted else ("~~", "~~") if part.is_struck else ("", "") for part in parts]
+    marks = [("~~", "~~") if part.is_struck else ("⟦", "⟧") if part.is_quoted else ("", "") for part in parts]
     return "".join(f"{opening}{part.text}{closing}" for (opening, closing), part in zip(marks, parts, strict=True))
 
 
