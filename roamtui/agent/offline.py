@@ -50,7 +50,7 @@ from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_que
 from roamtui.retrieval.missing import list_missing, state_missing
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
-from roamtui.search.terms import extract_query_terms
+from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.text import split_pages
 
 _ROOM_TOKENS = 30_000
@@ -104,7 +104,9 @@ async def answer_offline(
     cards = list_cards(question, _cite_passages(passages, state.library), state.library)
     absent = await asyncio.to_thread(list_missing, question, state.library)
     is_near = any(passage.is_near for passage in passages)
-    whole = next((number for number, card in enumerate(cards, start=1) if not card.lacked), None)
+    has_words = bool(TermMatcher.for_question(question).content_terms)
+    complete = (number for number, card in enumerate(cards, start=1) if has_words and not card.lacked)
+    whole = next(complete, None)
     may_answer = is_near and not absent and whole == 1
     if error:
         lead = f"Not found: nothing was searched. {error}"

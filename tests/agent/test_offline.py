@@ -333,3 +333,9 @@ async def test_a_code_that_the_document_lacks_has_no_answer_even_if_its_parts_st
     exchange, _ = await _ask("Does T-409 mean a loan?", text="# Codes\n\n## Loans\n\nT-1201 and 409 mean a loan.\n")
     assert exchange.stopped is StopReason.NEAREST
     assert "“T-409” does not occur in the document." in exchange.answer
+
+
+async def test_no_passage_has_all_words_of_a_question_of_stop_words() -> None:
+    answer = await make_talk("# Fees\n\nWhat you pay is 5 euros.\n").ask("what?")
+    assert "first passage has all words" not in answer.answer
+    assert answer.stopped is not StopReason.ANSWERED
