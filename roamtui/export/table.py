@@ -6,6 +6,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from roamtui.answer_report import format_cell_facts, list_facts
 from roamtui.export.json import to_json, to_json_citations
@@ -14,6 +15,7 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence, join_quote_lines
+from roamtui.sources.read import is_path
 from roamtui.table.cells import Cell
 from roamtui.table.store import ResultRow, ResultTable
 
@@ -122,7 +124,7 @@ def _render_proof(cell: Cell, source: str) -> str:
     is_quote = read_visible_line(proof.quote or "") == cell.value
     value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
     place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])))
-    target = f"<{source}>" if re.search(r"[\s()]", source) else source
+    target = quote(source, errors="surrogateescape") if is_path(source) else f"<{source}>"
     label = PASSAGE_LABEL if cell.is_passage else proof.label
     sign = "" if proof.is_verified and label != PASSAGE_LABEL else f" ({label})"
     return f"{value}{format_quote(proof.quote or '')}{sign} ([{place}]({target})){note}"

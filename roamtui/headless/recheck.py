@@ -1,7 +1,7 @@
 """`roamtui recheck`: whether quotes in conversations, tables and texts are still in their sources."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.errors import SourceError, UsageError
+from roamtui.errors import RoamtuiError, SourceError, UsageError
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
@@ -112,7 +112,7 @@ def run_recheck(
         1 for a quote that was lost or changed, or, unless `only_changes`, that never was in the text.
 
     Raises:
-        RoamtuiError: A target cannot be read, or there is no quote in any of them.
+        RoamtuiError: A target cannot be read, which is told after the others, or none has a quote.
     """
     replaces_source = source is not None
     store = open_store()
@@ -120,34 +120,57 @@ def run_recheck(
     quotes: list[_CheckedQuote] = []
     lacking: dict[str, Library] = {}
     """The sources in which a quote was not found."""
+    failures: list[RoamtuiError | OSError] = []
     for target in targets or saved:
         path = Path(target)
         claims: Iterable[Claim]
-        if target in saved:
-            summary = saved[target]
-            if summary.problem and not (summary.source or targets):  # nothing of it can be read
-                warn(f"conversation {target}: {summary.problem}")
-                continue
-            log = store.read(target)
-            if log.warning:
-                warn(f"conversation {target}: {log.warning}")
-            state = log.ended_state
-            sources = _Sources(partial(reopen, conversation=state), path.parent, source)
-            claims = _list_saved_claims(state, target)
-        else:
-            # without a `source`, the file names it
-            sources = _Sources(partial(reopen, is_own=replaces_source), path.parent, source)
-            claims = read_claims_of_file(path, target, sources.open, replaces_source=replaces_source)
+        try:
+            if target in saved:
+                summary = saved[target]
+                if summary.problem and not (summary.source or targets):  # nothing of it can be read
+                    warn(f"conversation {target}: {summary.problem}")
+                    continue
+                log = store.read(target)
+                if log.warning:
+                    warn(f"conversation {target}: {log.warning}")
+                state = log.ended_state
+                sources = _Sources(partial(reopen, conversation=state), path.parent, source)
+                claims = _list_saved_claims(state, target)
+            else:
+                # without a `source`, the file names it
+                sources = _Sources(partial(reopen, is_own=replaces_source), path.parent, source)
+                claims = read_claims_of_file(path, target, sources.open, replaces_source=replaces_source)
+        except (RoamtuiError, OSError) as error:
+            failures.append(error)
+            continue
         for claim in claims:
             name = sources.resolve(claim.source)
             library = sources.open(claim.source, claim.added_sources)
             quotes.append(_recheck_claim(claim, name, library))
             if isinstance(library, Library) and not quotes[-1].status.is_there:
                 lacking[name] = library
-    if not quotes:
+    if not quotes and not failures:
         hint = "" if saved.keys() >= {*targets} else f" {_QUOTES_HINT}"
         told = f"There is no quote to check in {', '.join(targets)}.{hint}"
         raise SourceError(told if targets else _NO_QUOTES)
+    if quotes:
+        _report(quotes, lacking, replaces_source=replaces_source, only_changes=only_changes, as_json=as_json)
+    for failure in failures[1:]:
+        warn(str(failure))
+    if failures:
+        raise failures[0]
+    return int(any(quote.is_fault and not (only_changes and quote.is_unchanged) for quote in quotes))
+
+
+def _report(
+    quotes: Sequence[_CheckedQuote],
+    lacking: Mapping[str, Library],
+    *,
+    replaces_source: bool,
+    only_changes: bool,
+    as_json: bool,
+) -> None:
+    """Write the quotes, and what was not read of the sources that lack one."""
     if as_json:
         counts = Counter(quote.status for quote in quotes)
         status_counts = {status.value: counts[status] for status in ClaimStatus}
@@ -159,7 +182,6 @@ def run_recheck(
         write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
     gaps = {name: measure_coverage(library).gaps for name, library in lacking.items()}
     write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
-    return int(any(quote.is_fault and not (only_changes and quote.is_unchanged) for quote in quotes))
 
 
 def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, only_changes: bool) -> None:

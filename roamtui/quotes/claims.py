@@ -37,6 +37,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.quotes.words import read_words
+from roamtui.sources.read import is_path
 from roamtui.sources.source_names import expand_sources
 
 _SOURCE_LINES = re.compile(
@@ -175,7 +176,7 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
                 quote=quotation.text,
                 place=name,
                 line=_get_line_number(text, quotation.start),
-                source=unquote(source),
+                source=_decode_source(source),
                 section_id=section_id,
                 anchor=unquote(anchor),
                 context=quotation.context,
@@ -232,7 +233,7 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
         place=name,
         line=_get_line_number(markdown, match.start()),
         section_id=fields.get("id", ""),
-        source=unquote(fields.get("wide") or fields.get("target") or ""),
+        source=_decode_source(fields.get("wide") or fields.get("target") or ""),
         original_state=state,
         sentence=get_kept_sentence(quote, state, sentence, is_changed=fields["state"] == CHANGED_LABEL),
     )
@@ -250,6 +251,11 @@ def _read_block_quotes(pattern: re.Pattern[str], markdown: str, name: str) -> It
             section_id=match["id"],
             sentence=match.groupdict().get("sentence", ""),
         )
+
+
+def _decode_source(link: str) -> str:
+    """Return the source that a link names: a path without percent signs, and a URL as it is."""
+    return unquote(link) if is_path(link) else link
 
 
 def _get_line_number(text: str, offset: int) -> int:

@@ -122,14 +122,13 @@ class Upkeep:
         is_changed = None if self._questions.is_asking else await self.reloader.detect_change()
         if is_changed is None:
             return
+        self._status.is_outdated = is_changed
         if is_changed and self._reloads:
             self.reload()
-        else:
-            self._status.is_outdated = is_changed
 
     async def _reload(self) -> None:
-        self._status.is_outdated = False
         words, notes = await self.reloader.reload()
+        self._status.is_outdated = False
         for note in notes:
             self._screen.post_message(NoticeRaised(note))
         self._screen.post_message(StatusMessage(words))

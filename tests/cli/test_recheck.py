@@ -78,6 +78,15 @@ def test_a_conversation_without_a_quote_is_told_in_one_sentence(run: RunCommand,
     assert (result.code, result.err) == (1, f"roamtui: There is no quote to check in {conversation}.\n")
 
 
+def test_a_target_that_cannot_be_read_keeps_no_other_from_being_checked(run: RunCommand, garden: Path) -> None:
+    conversation = _ask(garden)
+    for targets in ((conversation, "nope.md"), ("nope.md", conversation)):
+        result = run("recheck", *targets)
+        assert "checked: " in result.out
+        assert result.err.endswith("run `roamtui conversations` for the ids.\n")
+        assert result.code == 1
+
+
 def _write_piped(garden: Path, conversation: str) -> str:
     """Return what `ask` writes into a pipe."""
     library = open_library((str(garden),))

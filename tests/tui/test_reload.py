@@ -10,6 +10,7 @@ from roamtui.agent.agent import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
+from roamtui.errors import SourceError
 from roamtui.launch import AppServices
 from roamtui.search.searcher import Searcher
 from roamtui.tui.actions import Scope
@@ -93,6 +94,28 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         await ui.ask("And now?", f'"The deck oven takes a hundred loaves" [{deck}].')
         assert "a hundred loaves" in ui.model.requests[-1].messages[-1].text
         assert [exchange.citations[0].is_verified for exchange in ui.exchanges] == [False, True]
+
+
+@pytest.mark.parametrize("is_watching", [False, True])
+async def test_a_change_that_could_not_be_read_is_still_told(
+    file: Path, monkeypatch: pytest.MonkeyPatch, *, is_watching: bool
+) -> None:
+    async with running(make_reading_app(file, is_watching=is_watching), (120, 35)) as ui:
+        await look_first(ui)
+        write(file, CHANGED)
+        with monkeypatch.context() as patch:
+            patch.setattr(ui.main.upkeep.reloader, "_reload_library", _refuse)
+            await look(ui)
+            if not is_watching:
+                await ui.press_until("Document changed on disk", "f5")
+            await ui.wait_until("It is locked.")
+        assert "Document changed on disk · f5 to reload" in ui.text
+        await ui.press_until(lambda: "changed on disk" not in ui.text, "f5")
+        assert "Reloaded: 9 sections" in ui.text
+
+
+def _refuse(*_arguments: object) -> Library:
+    raise SourceError("It is locked.")
 
 
 async def test_reloading_a_deleted_file_says_so_and_keeps_what_was_read(file: Path) -> None:

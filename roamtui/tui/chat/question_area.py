@@ -194,8 +194,8 @@ class QuestionBox(TextArea):
             self.post_message(StatusMessage("Nothing to delete. Press esc first to close the document."))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Refuse a paste that is longer than a question may be."""
-        if len(event.text) > _PASTE_LENGTH_MAX:
+        """Refuse a paste that makes the question longer than it may be."""
+        if len(self.text) - len(self.selected_text) + len(event.text) > _PASTE_LENGTH_MAX:
             event.prevent_default()
             problem = f"That paste is too long: a question can have at most {_PASTE_LENGTH_MAX:,} characters."
             self.notify(problem, severity="warning", markup=False)

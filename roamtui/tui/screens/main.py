@@ -248,9 +248,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_select_quote(self) -> None:
         """Select the quote with the typed number, and show it outside the conversation."""
+        number = self._digit
+        self._digit = 0  # a click on the hint types none
         selected = self.chat_log.selected
-        if not selected.select_citation(self._digit):
-            self.post_message(StatusMessage(f"There is no quote {self._digit}"))
+        if not selected.select_citation(number):
+            words = f"There is no quote {number}" if number else "Press the number of a quote"
+            self.post_message(StatusMessage(words))
         elif isinstance(target := selected.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
             self.reader_pane.open_target(target)
 

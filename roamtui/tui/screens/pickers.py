@@ -12,6 +12,7 @@ from typing_extensions import override
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import format_window
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
+from roamtui.models.registry import is_model_name
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, KeyHints, make_foot
@@ -140,9 +141,14 @@ class ModelPicker(PickerDialog):
 
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
-        """List the models that match or, if none does, the typed name."""
+        """List the models that match, and the typed name: first if it names a provider, as models do."""
+        width = self.list.line_width
+        rows = lay_out_columns(self.choices, typed, width)
+        if rows and (not is_model_name(typed) or typed in {row.item for row in rows}):
+            return rows
         unlisted = _make_choice(typed, "not in the list, so it is tested first", "")
-        return super().list_rows(typed) or lay_out_columns([unlisted], "", self.list.line_width)
+        own = lay_out_columns([unlisted], "", width)
+        return [*own, *rows] if "/" in typed else [*rows, *own]
 
     @override
     def choose(self, item: str) -> None:

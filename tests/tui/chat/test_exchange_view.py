@@ -167,6 +167,8 @@ async def test_digits_select_quotes_in_every_pane_and_show_them_where_the_conver
         await ui.focus(Scope.CHAT).press("2")
         assert get_selected(ui) == 1
         await ui.press_until("There is no quote 9", "9")
+        await ui.main.run_action("select_quote")
+        await ui.wait_until("Press the number of a quote")
         assert (get_selected(ui), ui.app.focused) == (1, ui.chat)
         for scope, key, title in ((Scope.TREE, "1", "Deck oven"), (Scope.READER, "2", "Stone oven")):
             await ui.focus(scope).reach(title, key)

@@ -54,6 +54,24 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
         await ui.wait_until(lambda: kept == [("theme", "beacon")] and ui.app.theme == "beacon")
 
 
+async def test_a_typed_name_that_begins_a_listed_one_is_a_choice() -> None:
+    listed = (ModelOffer(name="openai/gpt-mini", note="key found", provider="OpenAI"),)
+    made: list[str] = []
+
+    def make(name: str, _api_base: str | None) -> ScriptedModel:
+        made.append(name)
+        return ScriptedModel(name=name)
+
+    options = make_options(list_models=lambda: listed, make_model=make)
+    async with running(make_app(options=options), (100, 30)) as ui:
+        for typed, chosen in (("mini", listed[0].name), (listed[0].name, listed[0].name), ("openai/gpt", "openai/gpt")):
+            await ui.press("f2", *typed)
+            assert ("not in the list" in ui.text) is (typed != listed[0].name)
+            await ui.press_until(ConfirmDialog, "enter")
+            assert made.pop() == chosen
+            await ui.press("n", "escape")
+
+
 KEY = "sk-of-the-environment"
 
 
