@@ -115,7 +115,7 @@ async def fill_table(
     """Ask the questions, maybe only of `columns`, that this model has not answered about the current texts.
 
     Without a model, only the questions are asked that no model has answered. If there are any for a model,
-    it is started, which tells its prices, and nothing is asked unless `confirm` agrees to the estimate.
+    nothing is asked unless `confirm` agrees to the estimate.
     Each cell is on disk before `on_progress` receives it. If the task is cancelled, only the cells that are
     being asked are lost. Raise `StoreError` if the table cannot be used.
     """
@@ -132,12 +132,12 @@ async def fill_table(
         )
         cells = [(column, table.get_cell(row, column)) for row in table.rows for column in table.columns]
         run.states.update(cell.state for _, cell in cells if cell is not None)
-        run.pending = sum(filler.must_ask(cell) for column, cell in cells if column in filler.columns)
-        on_progress(run, None)
         rows = iter(table.rows)
         try:
+            await plan.model.start()  # which tells its server and its prices
+            run.pending = sum(filler.must_ask(cell) for column, cell in cells if column in filler.columns)
+            on_progress(run, None)
             if run.pending and plan.model.name != OFFLINE:
-                await plan.model.start()
                 run.estimate = _estimate_usage(table.cells.values(), plan.model, run.pending)
                 if not await confirm(run):
                     return run
@@ -162,14 +162,16 @@ class _Filler(Struct, kw_only=True):
     def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
         """Return whether to ask for a cell. With `text_hash`, also ask if its text was another.
 
-        A passage never takes the place of a model's answer.
+        A passage never takes the place of a model's answer. The same model at another server is another one.
         """
         if cell is None or cell.state is CellState.FAILED:
             return True
         model = self.plan.model.name
         if model == OFFLINE != cell.model:
             return False
-        return cell.model != model or text_hash not in (None, cell.text_hash)
+        server = self.plan.model.facts.server
+        is_moved = None not in (server, cell.server) and server != cell.server
+        return cell.model != model or is_moved or text_hash not in (None, cell.text_hash)
 
     async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
         """Fill row after row. `rows` is shared by all jobs."""

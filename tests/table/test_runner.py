@@ -114,6 +114,16 @@ async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: P
     assert run.stop_reason == ""
 
 
+async def test_the_same_model_at_another_server_is_asked_again(leases: Path, folder: Path) -> None:
+    for server, count in (("", 2), ("http://localhost:1", 2), ("http://localhost:1", 0), (None, 0)):
+        model = answering_model()
+        model.facts = replace(model.facts, server=server)
+        await fill(define(folder, leases, PERIOD), model)
+        assert len(model.requests) == count
+    _, table = await fill(define(folder, leases, PERIOD), NoModel())
+    assert list_states(table) == [["found"], ["found"]]
+
+
 async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder: Path) -> None:
     table = define(folder, leases, PERIOD, PETS)
     plan = make_plan(answering_model())
