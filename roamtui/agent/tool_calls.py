@@ -64,9 +64,11 @@ class CallRunner:
 
     def add(self, call: ToolCall) -> None:
         """Add a call of the current reply."""
-        # some servers start to count again in each reply
-        is_new = call.id not in ("", *self._ids)
-        call_id = call.id if is_new else f"call_{len(self._ids)}_{call.id}"
+        call_id = call.id
+        number = len(self._ids)
+        while call_id in ("", *self._ids):  # some servers start to count again in each reply
+            call_id = f"call_{number}_{call.id}"
+            number += 1
         self._ids.add(call_id)
         # some servers leave a prefix or suffix, as in functions.expand_sections
         name = next((name for name in self._tools if name in call.name), call.name)

@@ -1,0 +1,18 @@
+"""The calls of tools in a reply."""
+
+from roamtui.agent.tool_calls import CallRunner
+from roamtui.conversation.events import Message, Role, ToolCall
+
+
+def _call(name: str) -> ToolCall:
+    return ToolCall(id=name, name="search_sections", arguments="{}")
+
+
+def test_a_call_whose_id_was_used_before_gets_one_that_is_free() -> None:
+    runner = CallRunner({})
+    names = ("search", "call_2_search")  # others that were counted have left the transcript
+    runner.begin_reply([Message(role=Role.ASSISTANT, text="", tool_calls=tuple(map(_call, names)))])
+    for name in ("search", ""):
+        runner.add(_call(name))
+    ids = [use.call.id for use in runner.uses]
+    assert len({*names, *ids, ""}) == 5
