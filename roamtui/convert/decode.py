@@ -102,6 +102,7 @@ def _decode(data: bytes, encoding: str) -> tuple[str, int]:
 
 
 def _detect_encoding(data: bytes) -> tuple[str, str]:
+    """Return the encoding of a text without a byte order mark, and its name for people if it is assumed."""
     sample = data[:_SAMPLE_LENGTH]
     # In UTF-16, one of the two bytes of a Latin letter, a space and most signs is NUL.
     for encoding, low, high in (

@@ -393,6 +393,7 @@ def _has_first_row(table: Any) -> bool:
 
 
 def _read_size(looks: Mapping[str, str]) -> float:
+    """Return the size of letters, or infinity if it is unknown."""
     size = looks.get("sz", "")
     return int(size) if size.isdecimal() else math.inf
 

@@ -140,5 +140,6 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
 
 
 def _is_similar(first: str, second: str) -> bool:
+    """Return whether two titles are the same, except for words at the start or end of one of them."""
     short, long = sorted(map(fold_letters, (first, second)), key=len)
     return bool(short) and (long.startswith(short) or long.endswith(short))

@@ -68,6 +68,8 @@ _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
 
 
 class _Block(str):
+    """A finished block of Markdown, such as a list."""
+
     __slots__ = ()
 
 
@@ -500,6 +502,7 @@ def _write_cell(cell: Any) -> str:
 
 
 def _join_code_lines(block: Any) -> None:
+    """Make a code block in a cell code with line breaks."""
     text = f"\n{_read_code(block)}\n".replace("\n", _LINE_SEPARATOR)
     block.clear(keep_tail=True)
     block.tag = "code"

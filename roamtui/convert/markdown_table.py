@@ -53,6 +53,7 @@ def write_table(
 
 
 def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: tuple[int, int]) -> str:
+    """Format the title of a section, such as `name: Adams – Clarke (rows 2–54)`."""
     first, last, head = (
         escape_inline(shorten(" ".join("".join(row[:1]).split()), _TITLE_CELL_LENGTH_MAX))
         for row in (rows[0], rows[-1], heads)

@@ -132,6 +132,7 @@ class OdtLists:
 
 
 def _read_levels(style: Any) -> dict[int, ListLevel]:
+    """Return the levels of a list style by their 0-based number."""
     levels: dict[int, ListLevel] = {}
     for element in style if style is not None else ():
         kind = get_attribute(element, "num-format")

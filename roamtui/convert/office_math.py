@@ -83,6 +83,7 @@ def _join(elements: list[Any], parts: list[str]) -> str:
 
 
 def _put_in_brackets(text: str) -> str:
+    """Put a text into brackets, unless it is one word, number or sign."""
     text = text.strip()
     is_whole = len(text) <= 1 or text.replace(".", "").isalnum()
     is_bracketed = text.startswith("(") and text.find(")") == len(text) - 1

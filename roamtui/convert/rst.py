@@ -67,6 +67,8 @@ _SIGN = re.compile(r"[^\w\s]|(?<![^\W_])_|_(?![^\W_])")
 
 
 class _TitleStyle(NamedTuple):
+    """How a title is adorned."""
+
     character: str
     has_overline: bool
 
@@ -149,6 +151,7 @@ def _number_item(numbers: dict[int, int], indent: int, mark: str, words: str) ->
 def _write_admonition(
     first_line: re.Match[str], lines: Sequence[str], styles: list[_TitleStyle], depth: int
 ) -> list[str]:
+    """Write an admonition, such as a warning, as an alert."""
     kind, words = first_line.groups()
     body = _OPTIONS.sub("", textwrap.dedent("\n".join(lines)) + "\n").split("\n")
     start = f"[!{kind}]"
@@ -177,6 +180,7 @@ def _read_title_style(lines: list[str], position: int, *, is_start: bool) -> _Ti
 
 
 def _find_block_end(lines: list[str], start: int, indent: int) -> int:
+    """Return the position after the last line, from `start` on, that is indented further than `indent`."""
     position = end = start
     while position < len(lines) and (not lines[position] or not lines[position][: indent + 1].strip()):
         position += 1

@@ -61,6 +61,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
 
 
 def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Count the rows above a table that have its title, its date or a remark."""
     widths = Counter(map(len, rows))
     width = max(widths, key=lambda width: (widths[width], width), default=0)
     fills = [sum(map(bool, map(str.strip, row))) for row in rows[: _TITLE_ROWS_MAX + 1]]

@@ -43,6 +43,7 @@ class Relation(Struct, frozen=True):
 
 
 def _measure_growth(part: zipfile.ZipInfo) -> int:
+    """Return how many bytes longer a part becomes."""
     return part.file_size - part.compress_size
 
 
@@ -100,7 +101,8 @@ class ZipPackage:
         """
         name = self.find_name(part_name)
         if name not in self._names:
-            self._damaged |= {part_name: None} if is_needed else {}
+            if is_needed:
+                self._damaged[part_name] = None
             return b""
         if _measure_growth(self._archive.getinfo(name)) > self._part_bytes_max:
             raise SourceError(self._too_much)

@@ -116,6 +116,7 @@ def _make_name(clause: _Clause) -> str:
 
 
 def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterator[_Clause]:
+    """Yield the numbered headings and the paragraphs that may be clauses, in order."""
     sections = [NodeRow(NodeKind.PREAMBLE, 0, "", start), *headings]
     starts = [*(section.start for section in sections), len(text)]
     numbers = {

@@ -128,6 +128,8 @@ class Place(NamedTuple):
 
 
 class _Owners(dict[str, Document]):
+    """The document of each node, by the node's id."""
+
     def __missing__(self, section_id: str) -> Document:
         raise UnknownSectionError(section_id)
 

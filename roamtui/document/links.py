@@ -137,6 +137,7 @@ def _find_link_to_url(library: Library, wanted: str | None) -> str | None:
 
 
 def _find_listed_file(library: Library, section_id: str, path: str) -> str | None:
+    """Find the file of the library that a relative path in a section leads to, and return its id."""
     root = library.root
     if not root.columns.has_files:
         return None

@@ -116,6 +116,7 @@ def _group_by_folder(urls: Iterable[str]) -> Iterator[_ListedPage]:
 def _make_list(
     title: str, shown_pages: str, home_url: str, pages: Iterable[_ListedPage], url: str, *, is_own: bool
 ) -> Document:
+    """Write a list of links as Markdown, with a row for each heading and link."""
     text = f"# {escape_signs(title)}\n\n> {shown_pages}\n\n"
     rows = [NodeRow(NodeKind.SECTION, 1, title, 0)]
     above = ""

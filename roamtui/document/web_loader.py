@@ -143,6 +143,7 @@ def open_web_source(
 
 
 def _open_outline(files: SiteFiles, url: str, first: FetchedPage) -> Library | None:
+    """Open the outline of a site, with the text of its home page. Return None if it has no outline."""
     from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - few sites have no list of pages
 
     page = None

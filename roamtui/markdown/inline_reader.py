@@ -45,6 +45,7 @@ class _Tag(Struct, frozen=True):
 
 
 def _read_tag(text: str) -> _Tag | None:
+    """Read a tag. Return None for a comment or a declaration."""
     match = _TAG.fullmatch(text)
     if match is None:
         return None
@@ -298,6 +299,7 @@ class InlineReader(Struct, kw_only=True):
 
     @property
     def _is_at_start(self) -> bool:
+        """Whether the current line has no words."""
         return not self._words or self._words[-1] is LINE_BREAK
 
     def _open(self, name: str, href: str | None = None) -> None:

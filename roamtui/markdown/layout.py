@@ -68,6 +68,8 @@ _Cells = Sequence[list[Run]]
 
 
 class _Nesting(Struct, frozen=True, kw_only=True):
+    """What is around blocks: quotes, lists and their items."""
+
     indent: int = 0
     """In cells. Width of the signs before each line, such as bullets."""
     is_quoted: bool = False
@@ -223,6 +225,7 @@ class MarkdownLayout(Struct, kw_only=True):
         ]
 
     def _compute_room(self, nesting: _Nesting, width_max: int | None = None) -> int | None:
+        """Return the width in cells of nested lines, at most `width_max`."""
         if self.width is None:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
@@ -250,6 +253,7 @@ class MarkdownLayout(Struct, kw_only=True):
 
 
 def _append_block(lines: list[Line], added: Sequence[Line], *, is_tight: bool) -> None:
+    """Append the lines of a block, with a blank line before it unless its list is tight."""
     if lines and added and not is_tight:
         start = added[0].block_start
         lines.append(Line(block_start=start, block_end=start, block_number=-added[0].block_number))

@@ -143,6 +143,7 @@ class _BlockReader(Struct, kw_only=True):
     """Index of the next token."""
 
     def _iter_until(self, kind: str) -> Iterator[Token]:
+        """Yield the tokens before the next one of a kind, and skip that."""
         while self._next < len(self.tokens):
             token = self.tokens[self._next]
             self._next += 1
@@ -334,6 +335,7 @@ class _BlockReader(Struct, kw_only=True):
 
 
 def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[Table]:
+    """Make a table of rows, unless all are empty."""
     rows = [row for row in rows if any(row.cells)]
     width = max((len(row.cells) for row in rows), default=0)
     made: list[TableRow] = []

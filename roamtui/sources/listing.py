@@ -172,6 +172,7 @@ def _escapes(path: Path, root: Path) -> bool:
 
 
 def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
+    """Return the file that a path leads to, or None if it leads to no file."""
     with suppress(OSError, RuntimeError):
         # what is in a listed folder is below its resolved path, unless it is a link
         resolved = path.resolve(strict=True) if root is None or path.is_symlink() else path

@@ -312,6 +312,7 @@ class PdfPage:
         return letters
 
     def _join_accents(self, letters: str, first: int, rotation: int) -> str:
+        """Join each accent that is drawn above or below a letter with it, as in "prot\u00e9g\u00e9"."""
         joined = [*letters]
         for number, accent in enumerate(letters):
             box = self._read_box(first + number, first + number, rotation) if accent in _ACCENTS else None
@@ -473,6 +474,7 @@ def _overlap(first: PageWord | _Box, second: PageWord | _Box) -> bool:
 def _rotate_box(
     x0: float, x1: float, low: float, high: float, rotation: int
 ) -> tuple[float, float, float, float]:
+    """Return left, right, top and bottom of a box after rotating the page by quarter turns."""
     for _ in range(rotation):
         x0, x1, low, high = -high, -low, x0, x1
     return x0, x1, -high, -low

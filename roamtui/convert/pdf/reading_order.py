@@ -41,6 +41,7 @@ def _sum_edges(word: PageWord) -> float:
 
 
 def _group_words(words: Iterable[PageWord]) -> list[list[PageWord]]:
+    """Group words into rows from top to bottom, each from left to right."""
     rows: list[list[PageWord]] = []
     row: list[PageWord] = []
     top = bottom = 0.0
@@ -141,6 +142,7 @@ def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
 
 
 def _find_gutter(group: Sequence[PageWord]) -> tuple[float, float] | None:
+    """Return the edges of the only wide gap in a row, or None if there is none or more than one."""
     gap_min = CELL_GAP * (group[0].bottom - group[0].top)
     gaps = [(before.x1, word.x0) for before, word in pairwise(group) if word.x0 - before.x1 > gap_min]
     return gaps[0] if len(gaps) == 1 else None

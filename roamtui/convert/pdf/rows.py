@@ -172,6 +172,7 @@ def _join_marks(cells: list[PageCell], size: float) -> list[PageCell]:
 
 
 def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
+    """Make a row of one cell from words in the order in which they are read."""
     cell = PageCell(
         " ".join(word.text for word in words), min(word.x0 for word in words), max(word.x1 for word in words)
     )

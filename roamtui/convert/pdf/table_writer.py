@@ -120,6 +120,7 @@ def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
 
 
 def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
+    """Return the columns of figures. The labels start at the left `edge` of the table."""
     figures: list[_Column] = []
     for row in filter(is_data_row, rows):
         has_label = not is_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
@@ -139,6 +140,8 @@ def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
 
 
 class _TableLayout(NamedTuple):
+    """The columns of a table, and the left edge of the row labels."""
+
     columns: Sequence[_Column]
     edge: float
 

@@ -117,6 +117,7 @@ class TypographicHeadings:
                 yield from self._divide(inside, low, high, level + (heading is not None))
 
     def _iter_titles(self, known: Sequence[DetectedHeading]) -> Iterator[DetectedHeading]:
+        """Yield all rows that look like titles, except for the `known` headings."""
         ends = {heading.row: heading.end for heading in known if heading.count}
         rows = self._rows
         index = 0
