@@ -48,7 +48,7 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing, state_missing
-from roamtui.search.base import Hit
+from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.text import split_pages
@@ -115,6 +115,8 @@ async def answer_offline(
     else:
         write_lead = partial(_write_lead, state, hits, absent, passages, whole)
         lead = await asyncio.to_thread(write_lead)
+    if searcher is not None and not error and not may_answer:
+        lead = " ".join(filter(None, [lead, _state_coverage(searcher.vector_coverage)]))
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
     stopped = StopReason.ANSWERED if may_answer else StopReason.NEAREST
@@ -200,6 +202,14 @@ def _write_lead(
     lead = f"Not found: {write_absence(coverage, f'{nothing} found', *missing)}"
     places = "; ".join(_list_places_of_words(exchange.question, hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
+
+
+def _state_coverage(coverage: VectorCoverage) -> str:
+    """Say that a part of the document was not compared by meaning yet, or nothing."""
+    if coverage.compared == coverage.total:
+        return ""
+    compared = f"{coverage.compared:,} of {coverage.total:,} sections with text"
+    return f"Only {compared} were compared by meaning so far: ask again later."
 
 
 def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:

@@ -43,8 +43,9 @@ _READ_LENGTH_MAX = 60_000
 _SIMILAR_SHARE_MIN = 0.3
 """Similarities up to this share of the best one count nothing. With a lower share, fewer everyday questions
 find their section. With a higher share, fewer first requests hold the evidence."""
-_SECONDS_MAX = 1.0
-"""How long a search embeds missing chunks, once the model is loaded."""
+_SECONDS_MAX = 5.0
+"""How long a search embeds missing chunks, once the model is loaded. A second is enough for 50 sections.
+A later answer is better than one from a part of the document."""
 _SMALL_BATCH = 4
 """While the app embeds, a search waits for at most this many chunks."""
 _BATCH = 64
@@ -321,7 +322,7 @@ class Searcher:
         return vector if embedder.is_local else None, similarities
 
     def _embed_found(self, vectors: VectorIndex) -> None:
-        """Embed missing chunks for a short time, those of the results by words before all others."""
+        """Embed missing chunks for a few seconds, those of the results by words before all others."""
         end = monotonic() + _SECONDS_MAX
         chunks = vectors.iter_missing(self._found_ids)
         while self._embed(vectors, chunks, _SMALL_BATCH) and monotonic() < end:

@@ -201,6 +201,19 @@ async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning
     assert far.answer.startswith("No passage is near the question in meaning,")
 
 
+async def test_an_answer_says_if_only_a_part_of_the_document_was_compared_by_meaning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("roamtui.search.searcher._SECONDS_MAX", -1.0)
+    text = "# Harbour\n\n" + "\n\n".join(f"## Pier {number}\n\nBoats may moor here." for number in range(9))
+    library = Library(source="piers.md", root=parse_document(text))
+    searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
+    talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
+    answers = [(await talk.ask("Where may the captain moor a boat?")).answer for _ in range(3)]
+    said = ["were compared by meaning so far: ask again later." in answer for answer in answers]
+    assert said == [True, True, False], answers
+
+
 async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:
     answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
     assert answer.stopped is StopReason.NEAREST
