@@ -30,7 +30,7 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
     """
     text, notes = decode_text(data, name)
     notebook = json.loads(text)
-    about = notebook.get("metadata", {}).get("language_info", {})
+    about = (notebook.get("metadata") or {}).get("language_info") or {}
     if "worksheets" in notebook:
         raise SourceError(
             f"{name} is a notebook of version {notebook.get('nbformat')}, not 4. Save it again in Jupyter."
@@ -43,7 +43,7 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
         if source.strip():
             blocks.append(_write_source(source, cell, str(about.get("name", ""))))
         if cell.get("cell_type") == "code":
-            blocks += map(_write_output, cell.get("outputs", ()))
+            blocks += map(_write_output, cell.get("outputs") or ())
     return ConvertedText(text="\n\n".join(filter(None, blocks)) + "\n", notes=notes)
 
 

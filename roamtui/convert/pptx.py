@@ -29,6 +29,7 @@ from roamtui.markdown.escaping import (
 )
 from roamtui.markdown.formulas import write_plain_script
 from roamtui.markdown.inline import extract_words
+from roamtui.plain import shorten
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _TITLE_KINDS = frozenset({"title", "ctrTitle"})
@@ -39,6 +40,8 @@ _LIST_KINDS = frozenset({"body", "obj"})
 _LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ROW_HEIGHT = 457_200
 """Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
+_TITLE_LENGTH_MAX = 60
+"""Maximum length of the first words of a slide without a title, in characters."""
 _LEVEL_MAX = 8
 """The level of a paragraph is at most the ninth."""
 _SCRIPT = re.compile(r"<(su[bp])>(.*?)</\1>")
@@ -59,8 +62,8 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     for number, part in enumerate(slides, start=1):
         heading, body, note = reader.read_slide(part)
         first_heading = heading if number == 1 else first_heading
-        words = body.partition("\n")[0].strip("-# |")[:60].strip()
-        title = heading or f"Slide {number}" + (f": {words}" if words else "")
+        words = shorten(_read_words(body.partition("\n")[0]).strip("-# |"), _TITLE_LENGTH_MAX)
+        title = heading or f"Slide {number}" + (f": {escape_inline(words)}" if words else "")
         texts.append(f"{write_heading(1, title + note)}\n\n{body}".rstrip() + "\n\n")
     title = package.read_title()
     converted = ConvertedText(

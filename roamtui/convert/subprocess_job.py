@@ -44,7 +44,9 @@ def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageRep
                 process_group=None if sys.platform == "win32" else 0,  # killed together with what it starts
             )
     except OSError as error:
-        raise SourceError(f"Could not convert {name}: {error}. Free some memory and try again.") from None
+        raise SourceError(
+            f"Could not convert {name}: {error}. Free some memory or disk space, and try again."
+        ) from None
     deadline = time.monotonic() + job.seconds_max
     output: bytes | None = None
     progress = (0, 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.markdown.escaping import escape_inline, write_heading
+from roamtui.plain import shorten
 
 _SECTION_SECONDS = 300
 _PARAGRAPH_SECONDS = 40
@@ -59,9 +60,7 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
         time = f"{start // 3600}:{start // 60 % 60:02}:{start % 60:02}"
         if start - section_start >= _SECTION_SECONDS:
             section_start = start
-            title = words
-            if len(words) > _TITLE_LENGTH_MAX:
-                title = f"{words[:_TITLE_LENGTH_MAX].rpartition(' ')[0]} …"
+            title = shorten(words, _TITLE_LENGTH_MAX)
             blocks.append(write_heading(1, f"{time} {escape_inline(title)}"))
         blocks.append(f"**{time}** {escape_inline(words)}")
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)

@@ -19,7 +19,6 @@ from roamtui.plain import make_title_from_url, sanitise_line, shorten
 from roamtui.text import find_body_start
 from roamtui.web.urls import resolve_href
 
-_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)", re.IGNORECASE)
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_URL_END = ".,;:!?)*_]"
 """Characters at the end of a bare URL that do not belong to it."""
@@ -30,8 +29,8 @@ _LENGTH_MAX = 1_500_000
 
 
 def parse_site_file(document: Document, name: str) -> Document:
-    """Parse a document again if its `name` says that it is a list of links. llms-full.txt has whole pages."""
-    if _NAME.fullmatch(name) is None or "full" in name.lower() or len(document.text) > _LENGTH_MAX:
+    """Parse a document again for its links, unless its `name` says that it has whole pages."""
+    if "full" in name or len(document.text) > _LENGTH_MAX:
         return document
     return replace(document, columns=add_links(document.columns, document.text, document.url))
 

@@ -23,6 +23,8 @@ _GROUP_TITLE_LENGTH = 60
 _TITLE_SOURCE_LENGTH = 1_000
 """Number of characters at the start of a piece that are searched for its title."""
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
+_SITE_FILE = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)")
+"""The name, in lower case, of a file that a site writes for models."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _LOG_INDENT = "    "
 _LINE_START = r"(?:^|(?<=\r))"
@@ -86,7 +88,7 @@ def parse_source_text(
     """
     text = raw.text if raw.is_markdown else _FILLED_LINE.sub(_LOG_INDENT, raw.text)
     name = raw.name.rpartition("/")[2].lower()
-    is_site_file = "llms" in name and not raw.is_converted
+    is_site_file = _SITE_FILE.fullmatch(name) is not None and not raw.is_converted
     if name.endswith((".txt", ".text")) and not (raw.is_converted or is_site_file):
         text = _keep_short_lines(text)
     named = raw.source if url else key or raw.name

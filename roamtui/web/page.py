@@ -28,7 +28,7 @@ class FetchOptions(Struct, frozen=True, kw_only=True):
     always_fetch: bool = False
     """Whether to fetch pages even while their cached copies are fresh."""
     proxy: str = ""
-    """As `web.proxy` in the settings: the URL of a proxy, "environment", or empty for direct connections."""
+    """URL of an HTTP proxy, or empty for direct connections."""
     connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 15.0
     """Longest wait for the next piece of a response."""

@@ -84,6 +84,12 @@ def test_a_file_without_cells_is_refused_by_what_it_lacks() -> None:
         _convert({"nbformat": 9})
 
 
+def test_empty_fields_of_a_notebook_are_no_damage() -> None:
+    cell = {"cell_type": "code", "source": "x", "outputs": None}
+    assert _convert({"metadata": {"language_info": None}, "cells": [cell]}) == "```\nx\n```\n"
+    assert _convert({"metadata": None, "cells": [cell]}) == "```\nx\n```\n"
+
+
 def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
     converted = convert_notebook(read_sample("tides.ipynb"), "tides.ipynb")
     assert read_outline(converted.text) == [(1, "Tides"), (2, "By port"), (2, "Picture")]

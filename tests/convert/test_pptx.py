@@ -75,6 +75,12 @@ def test_raised_figures_never_join_a_number() -> None:
     assert "log2n" in _convert(lowered.format("n"))
 
 
+def test_a_slide_without_a_title_is_named_by_its_first_words() -> None:
+    raised = _RAISED.replace("tons", "tons of grain, which were weighed twice in the old harbour")
+    title = _convert(raised).partition("\n")[0]
+    assert title == "# Slide 1: 50³ tons of grain, which were weighed twice in the old…"
+
+
 def test_the_title_of_a_deck_is_words() -> None:
     assert _convert_deck(title=f"<a:r><a:t>A* search for </a:t></a:r>{_RAISED}").title == "A* search for 50³ tons"
 

@@ -12,8 +12,13 @@ def test_a_talk_has_a_section_every_five_minutes_with_its_time() -> None:
     text = convert_subtitles("\n\n".join(cues).encode(), "a.srt").text
     titles = [title for _, title in read_outline(text)]
     assert [title[:7] for title in titles] == ["0:00:00", "0:05:20", "0:10:40", "0:16:00", "0:21:20"]
-    assert titles[0] == "0:00:00 Sentence 0 ends here. Sentence 4 ends here. Sentence 8 ends …"
+    assert titles[0] == "0:00:00 Sentence 0 ends here. Sentence 4 ends here. Sentence 8…"
     assert "\n\n**0:05:20** Sentence 320 ends here. Sentence 324" in text
+
+
+def test_a_title_without_spaces_keeps_its_first_words() -> None:
+    text = convert_subtitles(f"00:01.000 --> 00:04.000\n{'今日は港の話をします' * 9}\n".encode(), "a.vtt").text
+    assert text.startswith("# 0:00:01 今日は港の話をします")
 
 
 _VTT = read_case("meeting.vtt")

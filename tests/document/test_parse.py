@@ -100,3 +100,11 @@ def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(text: st
     (block,) = read_markdown(document.text).blocks
     assert isinstance(block, Paragraph)
     assert "".join(word.text for word in block.words) == shown
+
+
+@pytest.mark.parametrize(("name", "lines"), [("notes on llms.txt", 2), ("notes.txt", 2), ("llms.txt", 1)])
+def test_short_lines_of_a_plain_text_stay_lines_unless_a_site_wrote_it(name: str, lines: int) -> None:
+    document = parse_source_text(RawText(text="Open on Monday\nClosed on Sunday\n", source=name, name=name))
+    (paragraph,) = read_markdown(document.text).blocks
+    assert isinstance(paragraph, Paragraph)
+    assert len("".join(words.text for words in paragraph.words).splitlines()) == lines

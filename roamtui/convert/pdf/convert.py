@@ -7,6 +7,7 @@ import subprocess
 import textwrap
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import groupby, islice
 
 from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
@@ -163,5 +164,5 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
         )
     if done.returncode:
         return []
-    with PdfFile(done.stdout, "the scan").open_page(0) as recognised:
+    with closing(PdfFile(done.stdout, "the scan")) as file, file.open_page(0) as recognised:
         return read_rows(recognised) if recognised is not None else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, chain
@@ -17,6 +16,7 @@ from roamtui.convert.pdf.running_heads import PrintedNumbers
 from roamtui.convert.pdf.tables import PageText
 from roamtui.convert.pdf.titles import ROWS_MAX, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
+from roamtui.plain import shorten
 from roamtui.text import fold_letters
 
 _PAGES_PER_BOOKMARK_MAX = 4
@@ -178,7 +178,6 @@ def name_pages(pages: Sequence[PageText]) -> list[DetectedHeading]:
     for number, page in enumerate(pages, start=1):
         if page.rows:
             text = " ".join(row.text for row in page.rows[:2])
-            words = textwrap.shorten(text, _FIRST_WORDS_LENGTH, placeholder=" …")
-            title = f"Page {number}: {words}"
+            title = f"Page {number}: {shorten(text, _FIRST_WORDS_LENGTH)}"
             headings.append(DetectedHeading(row=page.start, count=0, level=1, title=title))
     return headings

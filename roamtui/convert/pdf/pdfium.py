@@ -135,6 +135,10 @@ class PdfFile:
         self.title = _read_utf16(partial(pdfium.FPDF_GetMetaText, self._handle, b"Title"))
         self._fonts: dict[tuple[bytes, int], Font] = {}
 
+    def close(self) -> None:
+        """Free the memory of the file."""
+        pdfium.FPDF_CloseDocument(self._handle)
+
     @contextmanager
     def open_page(self, number: int) -> Iterator[PdfPage | None]:
         """Yield a page by its 0-based number, or None if it cannot be read."""
