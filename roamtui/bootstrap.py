@@ -25,8 +25,8 @@ from roamtui.document.loader import (
     Loader,
     LoadingOptions,
     is_url,
-    load_files,
     load_pages,
+    load_pending,
     open_sources,
     reload_documents,
 )
@@ -115,7 +115,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if loader is not None:
             cost = estimate_load_cost(file.path for file in loader.files.values())
             if load_all or (loader.files and cost <= _LOADED_AT_START_BYTES):
-                library = load_files(library, loader)
+                library = load_pending(library, loader)
         return library, loader
 
     def _add_summaries(self, library: Library) -> Library:

@@ -60,4 +60,4 @@ class DocumentSearch:
 
     def _get_ready_searcher(self) -> Searcher | None:
         """Return the searcher, or None while files are still to be loaded."""
-        return None if self._conversation.state.library.unloaded_files else self.searcher
+        return None if self._conversation.state.library.pending_ids else self.searcher

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from roamtui.markdown.quoted_sentence import Surroundings
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.search.sentences import Statement
 from roamtui.text import Span, format_page
 
@@ -84,7 +84,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     """The quote in the document, or None if it was not found."""
     statement: Statement = Statement()
     """What of a passage, which no model wrote, is likeliest to answer; empty if it has nothing else."""
-    surroundings: Surroundings | None = None
+    surroundings: QuotedSentence | None = None
     """The text around the quote, or None if it adds nothing."""
     replaced_sentence: str | None = field(default=None, name="sentence_then")
     """The text around it when the model answered, or None if the document still says the same."""

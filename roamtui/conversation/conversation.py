@@ -241,7 +241,7 @@ class Conversation:
     async def load_all(self) -> Library:
         """Load all files, and publish the progress. A caller that stops does not stop it."""
         for _ in range(2):  # the library may change while its files are loaded
-            if node_ids := self.state.library.unloaded_files:
+            if node_ids := self.state.library.pending_ids:
                 if self._loading is None or self._loading.done():
                     self._loading = asyncio.ensure_future(self.load(node_ids, Origin.AGENT))
                 await asyncio.shield(self._loading)

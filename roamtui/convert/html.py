@@ -474,9 +474,9 @@ def _count_head_rows(rows: Sequence[Any]) -> int:
     return min(1, len(rows))
 
 
-def _write_rows(head_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
+def _write_rows(lead_row_count: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
     """Write a table. Its rows of heads become one, because Markdown needs exactly one."""
-    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip(*head_rows, strict=True)]
+    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip(*lead_row_count, strict=True)]
     width = len(heads or next(iter(rows), ()))
     return "\n".join([write_top(heads, width), *map(write_row, rows)])
 

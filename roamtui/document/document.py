@@ -188,7 +188,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         return row if row is not None and self.columns.ends[row] - row > 1 else None
 
     @property
-    def ids_read_at_first(self) -> tuple[str, ...]:
+    def eager_ids(self) -> tuple[str, ...]:
         """Ids of the files of a folder, or the pages of a small site: the first question reads them."""
         kinds = self.columns.kinds
         if self.is_site and kinds.count(NodeKind.LINK) <= SMALL_SITE_PAGES_MAX:
@@ -214,7 +214,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         return row if columns.kinds[row] is NodeKind.SECTION and columns.levels[row] == 1 else None
 
     @property
-    def head_rows(self) -> int:
+    def lead_row_count(self) -> int:
         """Number of rows before the first section below the title: a preamble and the title."""
         return int(self.has_preamble) if self.sole_row is None else self.sole_row + 1
 

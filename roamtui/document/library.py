@@ -221,9 +221,9 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return dict(ids_by_name)
 
     @cached_property
-    def unloaded_files(self) -> tuple[str, ...]:
+    def pending_ids(self) -> tuple[str, ...]:
         """The files of the folder, and the pages of small sites, that have not been read yet, in order."""
-        node_ids = chain.from_iterable(document.ids_read_at_first for document in self.documents)
+        node_ids = chain.from_iterable(document.eager_ids for document in self.documents)
         return tuple(node_id for node_id in node_ids if self.current_id(node_id) not in self.grafts)
 
     def children(self, section_id: str) -> tuple[str, ...]:
@@ -338,7 +338,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         own_content_span = own_span
         if file is not None:
             content_span = Span(doc=file.key, start=0, end=len(file.text))
-            own_content_span = Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows])
+            own_content_span = Span(doc=file.key, start=0, end=file.columns.starts[file.lead_row_count])
         is_file = kind is NodeKind.FILE
         if len(self._nodes) >= _CACHED_NODES_MAX:
             self._nodes.clear()

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns
 from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 from roamtui.plain import make_title_from_url, sanitise_line, shorten
 from roamtui.text import find_body_start
 from roamtui.web.urls import resolve_href
@@ -39,7 +39,7 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
     """Add a row for each link in the lists of a parsed text, and drop the rows of paragraphs."""
     links: list[NodeRow] = []
     body_start = find_body_start(text)
-    markdown = read_markdown(text[body_start:], start=body_start)
+    markdown = parse_markdown(text[body_start:], start=body_start)
     last_start = 0
     for start, words in _iter_item_words(markdown.blocks):
         for title, href in _iter_links(words, markdown.links):

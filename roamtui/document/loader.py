@@ -168,9 +168,9 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader 
     return Loader(other.options, files={**known.files, **added}, typed_origins=typed_origins)
 
 
-def load_files(library: Library, loader: Loader) -> Library:
-    """Load all files of a folder that nobody has tried to load yet."""
-    node_ids = library.unloaded_files
+def load_pending(library: Library, loader: Loader) -> Library:
+    """Load the files of a folder, or the pages of a small site, that nobody has tried to load yet."""
+    node_ids = library.pending_ids
     return library.graft_all(loader.load_batch(library, node_ids, frozenset())) if node_ids else library
 
 
@@ -201,8 +201,8 @@ def reload_documents(library: Library, loader: Loader, previous: Library, change
         for document in previous.grafts.values()
         if not document.problem and document.key not in changed
     }
-    unread = {previous.node(node_id).doc for node_id in previous.unloaded_files}
-    keys = {node_id: library.node(node_id).doc for node_id in library.unloaded_files}
+    unread = {previous.node(node_id).doc for node_id in previous.pending_ids}
+    keys = {node_id: library.node(node_id).doc for node_id in library.pending_ids}
     kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded}
     wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
     library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset())})

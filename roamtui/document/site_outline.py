@@ -83,7 +83,7 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     shown_pages = f"{'' if is_whole and not files.is_cut else 'the first '}{format_count(len(shown), 'page')}"
     document = _make_list(title, shown_pages, first.url, shown, sitemaps[0], is_own=is_own)
     reading = "Pages are fetched when they are opened."
-    if document.ids_read_at_first:
+    if document.eager_ids:
         reading = "Your first question reads them all."
     reason = files.begin_note(first.url)
     notes = [f"{reason} this outline of {shown_pages} comes from its sitemap. {reading}"]

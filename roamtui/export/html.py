@@ -39,7 +39,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.quoted_sentence import Surroundings
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
@@ -287,7 +287,7 @@ def _render_emphasis(words: Words) -> str:
     return text
 
 
-def _render_sentence(surroundings: Surroundings | None) -> str:
+def _render_sentence(surroundings: QuotedSentence | None) -> str:
     html = ""
     for part in surroundings.list_parts() if surroundings is not None else ():
         words = escape(part.text)

@@ -15,7 +15,7 @@ from roamtui.conversation.citations import Citation
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.state import ConversationState
 from roamtui.markdown.blocks import Table
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
@@ -95,7 +95,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
             citation = located.current_citation
             location = f"— {format_location(citation, display_path(source))} [{citation.section_id}]"
             if (quote := located.note.citation.quote) is not None:
-                is_table = any(isinstance(block, Table) for block in read_markdown(quote).blocks)
+                is_table = any(isinstance(block, Table) for block in parse_markdown(quote).blocks)
                 if _ROW.search(quote) and not is_table:  # rows without their head are no table
                     quote = simplify_quote(quote)
                 lines = normalise_line_ends(quote.strip("\r\n")).split("\n")

@@ -18,7 +18,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
-from roamtui.markdown.quoted_sentence import Part, Surroundings
+from roamtui.markdown.quoted_sentence import Part, QuotedSentence
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.output import write_notice, write_sanitised, write_styled
@@ -99,9 +99,9 @@ def write_answer(
         write_sanitised("\n".join(lines) + "\n")
 
 
-def _list_sources(exchange: Exchange, library: Library) -> list[str | Surroundings]:
+def _list_sources(exchange: Exchange, library: Library) -> list[str | QuotedSentence]:
     """List the sources of an answer, in the words of the chat, and the text around their quotes."""
-    lines: list[str | Surroundings] = []
+    lines: list[str | QuotedSentence] = []
     for number, citation in enumerate(exchange.citations, start=1):
         source = describe_source(citation, library)
         sign = "" if exchange.has_passages else citation.state.sign
@@ -127,7 +127,7 @@ def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
     return [*filter(None, [report.verdict, unproven, report.reading, f"({model_name}{ending})"])]
 
 
-def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> str:
+def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> str:
     """Wrap a line to a width in cells. The text around a quote is dim."""
     if isinstance(line, str):
         return wrap_line(line, width, _INDENT)

@@ -14,7 +14,7 @@ from roamtui.agent.tool_calls import TOOLS
 from roamtui.agent.tools import ToolContext, outline, quotes
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_files
+from roamtui.document.loader import Loader, load_pending
 from roamtui.errors import UsageError
 from roamtui.output import write_notice
 from roamtui.plain import sanitise_line, sanitise_text, shorten
@@ -117,7 +117,7 @@ class McpSession:
             self._checked_at = time.monotonic()
         opened, loader = self._open()
         if self._library is None:
-            library = opened if loader is None else load_files(opened, loader)
+            library = opened if loader is None else load_pending(opened, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
             self._library = library
         return self._library, loader

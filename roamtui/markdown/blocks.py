@@ -30,7 +30,7 @@ class Words(Struct, frozen=True, gc=False):
     is_image: bool = False
     """Whether the text replaces an image. It is then the image's description, or else its URL."""
     group: int | None = None
-    """Which of the `groups` of `read_markdown` has the words: a quote of an answer, or a highlight."""
+    """Which of the `groups` of `parse_markdown` has the words: a quote of an answer, or a highlight."""
     start: int = 0
     """Offset in the source. A character of the text is one of the source if both have the same length."""
     end: int = 0

@@ -49,9 +49,9 @@ def find_heads_above(text: str, offset: int) -> Bounds | None:
 
 def _widen_heads(text: str, start: int, end: int, row: int) -> Bounds:
     """Add the further rows of heads that are above a row to the first one and its rule."""
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
-    blocks: Sequence[Block] = read_markdown(text[start : min(row, start + _SAMPLE_LENGTH)]).blocks
+    blocks: Sequence[Block] = parse_markdown(text[start : min(row, start + _SAMPLE_LENGTH)]).blocks
     while blocks and isinstance(blocks[0], List | Quote):
         blocks = blocks[0].items[0].blocks if isinstance(blocks[0], List) else blocks[0].blocks
     if blocks and isinstance(blocks[0], Table):

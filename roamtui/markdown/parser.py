@@ -43,7 +43,7 @@ _DEFINITION = re.compile(
 )
 
 
-def read_markdown(
+def parse_markdown(
     text: str,
     *,
     prefix: str = "",
@@ -95,11 +95,11 @@ def parse_link_definitions(text: str) -> Definitions:
 _FRONT_LINE = re.compile(r"[^\r\n]+")
 
 
-def read_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markdown:
+def parse_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markdown:
     """Read front matter, the text between two delimiting lines, as a table with a row for each entry.
 
     A line that is no entry, such as an item of a list, belongs to the entry above it. `start` and `groups`
-    are as in `read_markdown`.
+    are as in `parse_markdown`.
     """
     _, *lines = (line for line in _FRONT_LINE.finditer(text) if line[0].strip())
     rows: list[TableRow] = []

@@ -1,4 +1,4 @@
-"""`Surroundings`: the sentence of a document that has a quote, whole or cut to a width."""
+"""`QuotedSentence`: the sentence of a document that has a quote, whole or cut to a width."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Part(Struct, frozen=True):
     """Whether the quote leaves them out between two of its words."""
 
 
-class Surroundings(Struct, frozen=True, kw_only=True):
-    """What the document says around a quote, as a person sees it, on one line."""
+class QuotedSentence(Struct, frozen=True, kw_only=True):
+    """The sentence of the document that a quote is from, as a person sees it, on one line."""
 
     sentence: str
     """The whole sentence, row or item, with the heads and the lines that lead it in."""

@@ -149,12 +149,12 @@ class TextUnits(Struct, frozen=True):
 @lru_cache(maxsize=_CACHED_TEXTS_MAX)
 def read_units(text: str) -> TextUnits:
     """Read the blocks and units of a Markdown text, without its front matter."""
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     body_start = find_body_start(text)
     # blank lines replace the front matter, so that offsets do not change
     source = _NOT_LINE_END.sub(" ", text[:body_start]) + text[body_start:]
-    markdown = read_markdown(source)
+    markdown = parse_markdown(source)
     units = tuple(
         unit
         for unit in list_units(source, markdown)
@@ -351,10 +351,10 @@ def read_visible_line(text: str) -> str:
     Struck-out words are between tildes. The piece may be cut from a text: a row of a table without its head,
     or words with half a tag.
     """
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     piece = _CUT_TAG.sub("", text.strip())
     if piece.startswith("|"):
         piece = CELL_BORDER.sub(" ", piece).strip()
-    units = list_units(piece, read_markdown(piece))
+    units = list_units(piece, parse_markdown(piece))
     return sanitise_line(" ".join(unit.words for unit in units if unit.kind is not UnitKind.LABEL))

@@ -130,7 +130,7 @@ def format_size(library: Library, section_id: str) -> str:
             return "page, not fetched" if node.problem else "page"
         return "could not be read" if node.problem else "not loaded"
     if node.file is not None:
-        own_tokens = node.file.tokens_before[node.file.head_rows]
+        own_tokens = node.file.tokens_before[node.file.lead_row_count]
     if own_tokens >= all_tokens or all_tokens <= WHOLE_TOKENS_MAX:
         return tokens
     opened = format_tokens(own_tokens) if has_own_text(library, section_id) else "list"

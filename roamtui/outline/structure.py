@@ -92,7 +92,7 @@ def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
         return library.children(section_id)
     if file.sole_row is not None:
         return file.list_children(file.sole_row)
-    return file.list_children(-1)[file.head_rows :]  # without a preamble
+    return file.list_children(-1)[file.lead_row_count :]  # without a preamble
 
 
 class ChildRanges(Struct, frozen=True):

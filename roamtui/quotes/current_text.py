@@ -13,7 +13,7 @@ from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
-from roamtui.markdown.quoted_sentence import Surroundings
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
@@ -65,7 +65,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """The quote or the most similar text, or None if there is neither."""
     section_id: str = ""
     """The section that contains `span`."""
-    surroundings: Surroundings | None = None
+    surroundings: QuotedSentence | None = None
     """The text around the quote, or None if the quote was not found or the text adds nothing."""
     is_sentence_compared: bool | None = None
     """Whether the text around the quote was compared too, or None if there is nothing to compare."""
@@ -282,7 +282,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     """
     quote = citation.quote
     was_found = citation.span is not None or citation.is_changed
-    is_unloaded = citation.doc not in library.documents_by_key and library.unloaded_files
+    is_unloaded = citation.doc not in library.documents_by_key and library.pending_ids
     if quote is None or not was_found or is_unloaded:
         return citation
     found, is_in_own = _find_again(quote, citation, library)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from roamtui.document.footers import blank_footers
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
-from roamtui.markdown.quoted_sentence import Surroundings, format_gap, list_near_bounds
+from roamtui.markdown.quoted_sentence import QuotedSentence, format_gap, list_near_bounds
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.plain import sanitise_text
@@ -61,7 +61,7 @@ class _Segment(NamedTuple):
 
 def find_surroundings(
     library: Library, parts: Sequence[Span], *, is_exact: bool = True
-) -> Surroundings | None:
+) -> QuotedSentence | None:
     """Find the text around the parts of a quote, or None if it adds nothing to an exact quote."""
     segments = _Finder(library, parts).list_segments()
     line = _SentenceWriter()
@@ -73,7 +73,7 @@ def find_surroundings(
     return line.finish(is_exact=is_exact)
 
 
-def is_bare(surroundings: Surroundings) -> bool:
+def is_bare(surroundings: QuotedSentence) -> bool:
     """Return whether a quote leaves out only punctuation of its sentence: no word, and no other sign."""
     return not any(text.strip(f"{PUNCTUATION} ") for text in surroundings.unquoted)
 
@@ -90,7 +90,7 @@ def _read_units(document: str, start: int, end: int) -> tuple[Unit, ...]:
 
     text = blank_footers(document, start, end)
     definitions = parser.parse_link_definitions(document) if "][" in text else None
-    return list_units(text, parser.read_markdown(text, definitions=definitions))
+    return list_units(text, parser.parse_markdown(text, definitions=definitions))
 
 
 class _Finder:
@@ -283,10 +283,10 @@ class _SentenceWriter:
         if Emphasis.STRUCK in emphasis:
             self._struck.append(bounds)
 
-    def finish(self, *, is_exact: bool) -> Surroundings | None:
+    def finish(self, *, is_exact: bool) -> QuotedSentence | None:
         """Return what was written, or None if it adds neither a word nor a strike-out to an exact quote."""
         quoted = self._join(self._quoted)
-        written = Surroundings(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
+        written = QuotedSentence(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
         adds_nothing = is_exact and is_bare(written) and not written.struck
         return written if quoted and not adds_nothing else None
 

@@ -83,7 +83,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     quote = note.citation.quote
     is_unread = any(link in library and not library.node(link).is_loaded for link in note.links)
     # it may be in text that is not loaded
-    if section_id not in library and (is_unread or library.unloaded_files):
+    if section_id not in library and (is_unread or library.pending_ids):
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     words = quote or note.opening
     if not words:

@@ -255,11 +255,11 @@ def replace_signs(answer: str) -> str:
     """
     if not any(map(unescape(answer).__contains__, _SIGNS)):
         return answer
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     quotes = [quote for quote in _extract_quotations(answer, answer, with_blocks=False) if not quote.is_code]
     quoted = [(quote.start, quote.end) for quote in quotes]
-    units = list_units(answer, read_markdown(answer, marks=()))
+    units = list_units(answer, parse_markdown(answer, marks=()))
     names: dict[Bounds, str] = {}
     for visible in (VisibleText((Piece(answer, 0, len(answer)),)), *(unit.whole for unit in units)):
         own = defaultdict[Bounds, str](str)

@@ -98,7 +98,7 @@ def make_proof(
 
     `unsourced` are the sentences that have no source.
     """
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
     states_of: dict[tuple[str, int], list[QuoteState]] = defaultdict(list)
@@ -125,7 +125,7 @@ def make_proof(
             )
     groups = _list_groups(citations, unsourced)
     labels = [(judged.start, judged.end, judged.label) for judged in marks]
-    markdown = read_markdown(answer, groups=[bounds for bounds, _ in groups], marks=labels)
+    markdown = parse_markdown(answer, groups=[bounds for bounds, _ in groups], marks=labels)
     of_links = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
     return AnswerProof(
         citations=tuple(citations),
@@ -160,11 +160,11 @@ def list_unsourced(answer: str, citations: Sequence[Citation], known: Container[
 
     An item may have one in the line that leads its list in. Questions, and such lines, say nothing.
     """
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     places = [mark.start for mark in list_marks(answer, citations, known)]
     places += (citation.start for citation in citations)
-    units = list_units(answer, read_markdown(answer))
+    units = list_units(answer, parse_markdown(answer))
     last_places = [max((at for at in places if unit.start <= at < unit.end), default=-1) for unit in units]
     return tuple(
         (sentence.start, sentence.end)

@@ -103,10 +103,10 @@ def _join_halves(match: re.Match[str]) -> str:
 @lru_cache(maxsize=256)
 def read_words(text: str, whole: frozenset[str] = frozenset()) -> TextWords:
     """Read the words of a Markdown text. A line end divides none of the words `whole`."""
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     reader = _WordReader(text, whole)
-    reader.read_units(list_units(text, read_markdown(text)))
+    reader.read_units(list_units(text, parse_markdown(text)))
     return reader.get_words()
 
 

@@ -52,8 +52,8 @@ def convert_cached(
     Raises:
         SourceError: The file cannot be converted, or contains no text.
     """
-    is_scanned = conversion.reads_scans and source_format is PDF and has_tesseract()
-    languages = conversion.ocr_languages if is_scanned else ()
+    runs_ocr = conversion.reads_scans and source_format is PDF and has_tesseract()
+    languages = conversion.ocr_languages if runs_ocr else ()
     converted: ConvertedText | None = None
     path: Path | None = None
     if conversion.cache_dir is not None and not is_quick(source_format, data):

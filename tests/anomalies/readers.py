@@ -20,7 +20,7 @@ from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
 from roamtui.markdown.layout import MarkdownLayout
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 from roamtui.markdown.passages import split_passages
 from roamtui.markdown.units import split_sentences
 from roamtui.models.reply_reader import ReplyReader
@@ -78,7 +78,7 @@ def _render(text: str) -> None:
 
 
 def _lay_out(text: str) -> None:
-    markdown = read_markdown(text)
+    markdown = parse_markdown(text)
     MarkdownLayout(width=80, can_scroll=False, can_click=False, links=markdown.links).lay_out(markdown.blocks)
 
 
@@ -102,7 +102,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
     "document": parse_document,
     "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
-    "Markdown": read_markdown,
+    "Markdown": parse_markdown,
     "layout": _lay_out,
     "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*find_marks(text, (), lambda _: True)]),
     "outline and sections": _render,

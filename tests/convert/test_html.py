@@ -16,7 +16,7 @@ from roamtui.convert.html import convert_html, convert_html_file
 from roamtui.errors import SourceError
 from roamtui.markdown.blocks import Emphasis, Paragraph
 from roamtui.markdown.inline import EMPHASES
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 from tests.case_files import read_case, read_rows
 from tests.convert.samples import read_outline
 
@@ -56,7 +56,7 @@ def test_emphasis_is_shown_as_in_a_browser_and_its_signs_never(runs: Sequence[tu
         emphasis = reduce(or_, (EMPHASES[name] for name in names), Emphasis.NONE)
         shown = {"<br>": "", "<sup>2</sup>": "²"}.get(words, words)
         expected += [(letter, emphasis) for letter in shown if not letter.isspace()]
-    blocks = read_markdown(convert(f"<p>{page}</p>")).blocks
+    blocks = parse_markdown(convert(f"<p>{page}</p>")).blocks
     shown_words = [words for block in blocks if isinstance(block, Paragraph) for words in block.words]
     letters = [(letter, words.emphasis) for words in shown_words for letter in words.text if not letter.isspace()]
     assert letters == expected

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_files, open_sources
+from roamtui.document.loader import Loader, load_pending, open_sources
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.search.libraries import id_of
 
@@ -50,7 +50,7 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     library, loader = open_folder(folder)
     (folder / "b/one.md").rename(folder / "b/kept")
     (folder / "b/three.md").write_bytes(b"\x89PNG\r\n\0\0\0")
-    whole = load_files(library, loader)
+    whole = load_pending(library, loader)
     one, three = id_of(whole, "one.md"), id_of(whole, "three.md")
     assert whole.node(one).problem.startswith("There is no file ")
     assert "does not look like text" in whole.node(three).problem

@@ -317,4 +317,4 @@ def test_only_the_site_that_a_person_named_is_said_to_be_read_by_the_first_quest
     for url, are_read in (("https://docs.example/", True), ("https://moved.example/", False)):
         library = open_web_source(url, fetch, lambda *_: None, 20, DEFAULT_OPTIONS)
         assert ("Your first question reads them all." in library.notes[0]) == are_read
-        assert bool(library.root.ids_read_at_first) == are_read
+        assert bool(library.root.eager_ids) == are_read

@@ -17,7 +17,7 @@ from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
-from roamtui.markdown.quoted_sentence import Surroundings
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.models.registry import make_model
 from roamtui.quotes.claims import parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus
@@ -133,7 +133,7 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
 
 def test_below_a_quote_stands_what_the_document_says_which_is_no_claim() -> None:
     sentence = 'The clerk said: "Late returns [a8a96034] cost 2 euros", but not always.'
-    surroundings = Surroundings(sentence=sentence, quoted=((17, 29),))
+    surroundings = QuotedSentence(sentence=sentence, quoted=((17, 29),))
     state = answer_question()
     (exchange,) = state.exchanges
     first, *others = exchange.citations

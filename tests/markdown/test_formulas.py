@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roamtui.markdown.blocks import Emphasis, Paragraph
 from roamtui.markdown.formulas import convert_formula
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 from tests.case_files import read_rows
 
 
@@ -32,7 +32,7 @@ def test_any_formula_is_converted_or_refused(tex: str) -> None:
 
 
 def _read(text: str) -> list[tuple[str, bool]]:
-    (block,) = read_markdown(text).blocks
+    (block,) = parse_markdown(text).blocks
     assert isinstance(block, Paragraph)
     by_kind = groupby(block.words, key=lambda words: Emphasis.CODE in words.emphasis)
     return [("".join(words.text for words in run), is_code) for is_code, run in by_kind]

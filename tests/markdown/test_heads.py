@@ -4,7 +4,7 @@ import pytest
 
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.heads import TableHeads, find_heads_above
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 
 _UNKNOWN = None
 _NONE_NEEDED = ()
@@ -14,7 +14,7 @@ def _find(rows: str, heads: str) -> list[tuple[str, ...] | None]:
     """Return the heads of each row, written with a bar after each cell, below a row of heads."""
     columns = heads.count("|")
     text = f"|{heads}\n|{'---|' * columns}\n" + "".join(f"|{row.strip()}\n" for row in rows.strip().split("\n"))
-    (table,) = read_markdown(text).blocks
+    (table,) = parse_markdown(text).blocks
     assert isinstance(table, Table)
     return [TableHeads(table).find(index) for index in range(1, len(table.rows))]
 

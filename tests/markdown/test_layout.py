@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from roamtui.markdown.code import get_language
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.lines import Run, fold_runs, wrap_runs
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 from tests.case_files import read_rows
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR
@@ -100,6 +100,6 @@ def test_a_wide_table_has_one_rule_and_breaks_no_word() -> None:
         assert sum("─" in line for line in lines) == 1
         assert {"Niedersachsen", "Notwithstanding", "termination"} <= {*" ".join(lines).replace("│", " ").split()}
     laid_out = MarkdownLayout(width=34, can_scroll=False).lay_out(
-        read_markdown("| Law | Words |\n|---|---|\n| Rindfleischetikettierung | a b c d e f g |\n").blocks
+        parse_markdown("| Law | Words |\n|---|---|\n| Rindfleischetikettierung | a b c d e f g |\n").blocks
     )
     assert "Rindfleischetikettierung │ a b c d" in [line.text.rstrip() for line in laid_out]

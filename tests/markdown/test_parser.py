@@ -20,7 +20,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.parser import parse_link_definitions, read_markdown
+from roamtui.markdown.parser import parse_link_definitions, parse_markdown
 from roamtui.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
 
@@ -45,7 +45,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 
 
 def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
-    markdown = read_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
+    markdown = parse_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
     bold = Words("c", Emphasis.STRONG, start=109, end=110)
     words = (Words("b ", start=105, end=107), bold, Words("[1]", link=0, start=112, end=116), Words(" "))
     assert markdown.links == [Link("[^1]", is_reference_mark=True)]
@@ -53,16 +53,16 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
         Heading(level=1, words=(Words("a", start=102, end=103),), inner=(102, 103), start=100, end=104),
         Paragraph(words=(*words, Words("d", start=118, end=119)), inner=(105, 119), start=105, end=120),
     )
-    (admonition,) = read_markdown('!!! note "e"\n    f\n', start=100).blocks
+    (admonition,) = parse_markdown('!!! note "e"\n    f\n', start=100).blocks
     assert [*_list_spans([admonition])] == [(100, 119), (100, 119)]
-    (definitions,) = read_markdown("a\n: b\n", start=100).blocks
+    (definitions,) = parse_markdown("a\n: b\n", start=100).blocks
     assert [*_list_spans([definitions])] == [(100, 106), (100, 102), (102, 106)]
 
 
 @example("[^a\0b]\n\n[^a\0b]: note\n")
 @given(markdown_texts())
 def test_any_text_has_blocks_within_it(text: str) -> None:
-    for start, end in _list_spans(read_markdown(text, start=5).blocks):
+    for start, end in _list_spans(parse_markdown(text, start=5).blocks):
         assert 5 <= start <= end <= 5 + len(text)
 
 
@@ -85,7 +85,7 @@ def _list_headings(text: str) -> list[int]:
 
 @given(st.lists(st.sampled_from(_CONTAINER_LINES), max_size=25).map("\n".join))
 def test_containers_hide_no_heading_and_stay_within_their_text(text: str) -> None:
-    blocks = read_markdown(text).blocks
+    blocks = parse_markdown(text).blocks
     assert set(_list_headings(text)) <= {block.start for block in blocks if isinstance(block, Heading)}
     for start, end in _list_spans(blocks):
         assert 0 <= start <= end <= len(text)
@@ -98,15 +98,15 @@ def test_a_link_definition_has_a_label_of_up_to_999_characters(length: int, coun
 
 
 def test_wikilinks_are_links_to_a_name() -> None:
-    (block,) = read_markdown("See [[Name]], [[A b#Part|words]], ![[x.png]], [[#Here]].\n").blocks
+    (block,) = parse_markdown("See [[Name]], [[A b#Part|words]], ![[x.png]], [[#Here]].\n").blocks
     assert isinstance(block, Paragraph)
     assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
-    links = read_markdown("50[[3]] 2[[a]] [[4|b]] ![[5]] [[Name]] [[A b#Part|words]] [[#Here]]").links
+    links = parse_markdown("50[[3]] 2[[a]] [[4|b]] ![[5]] [[Name]] [[A b#Part|words]] [[#Here]]").links
     assert links == [Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]")]
 
 
 def test_underscores_in_the_words_of_an_image_are_read() -> None:
-    (block,) = read_markdown("See ![The HTTP_HOST header](x.png).\n").blocks
+    (block,) = parse_markdown("See ![The HTTP_HOST header](x.png).\n").blocks
     assert isinstance(block, Paragraph)
     assert "".join(run.text for run in block.words) == "See The HTTP_HOST header."
 
@@ -115,6 +115,6 @@ def test_underscores_in_the_words_of_an_image_are_read() -> None:
 def test_the_anchor_of_a_heading_is_not_shown_even_if_its_words_are_kept_apart(
     groups: tuple[tuple[int, int], ...],
 ) -> None:
-    (heading,) = read_markdown("## Origin { #origin }\n", groups=groups).blocks
+    (heading,) = parse_markdown("## Origin { #origin }\n", groups=groups).blocks
     assert isinstance(heading, Heading)
     assert "".join(words.text for words in heading.words) == "Origin"

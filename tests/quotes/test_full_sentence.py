@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.markdown.lines import measure
-from roamtui.markdown.quoted_sentence import Part, Surroundings
+from roamtui.markdown.quoted_sentence import Part, QuotedSentence
 from roamtui.quotes.find import find_in_span
 from roamtui.quotes.full_sentence import find_surroundings
 from roamtui.text import Span
@@ -15,7 +15,7 @@ from tests.case_files import read_rows
 from tests.search.libraries import make_library
 
 
-def _look_up(text: str, quote: str) -> Surroundings | None:
+def _look_up(text: str, quote: str) -> QuotedSentence | None:
     library = make_library(text)
     found = find_in_span(quote, library, Span(doc="", start=0, end=len(text)))
     assert found is not None
@@ -47,7 +47,7 @@ def test_what_an_ellipsis_of_the_quote_leaves_out_is_told_from_what_stands_aroun
 def test_a_line_fits_and_hides_as_many_words_as_it_says(width: int, words: list[str]) -> None:
     sentence = " ".join(words)
     start = sentence.index(words[len(words) // 2])
-    surroundings = Surroundings(sentence=sentence, quoted=((start, start + 1),))
+    surroundings = QuotedSentence(sentence=sentence, quoted=((start, start + 1),))
     text = "".join(part.text for part in surroundings.cut(width))
     hidden = [int(count) for count in re.findall(r"\[… (\d+) words?\]", text)]
     shown = re.sub(r"\[… \d+ words?\]", "", text).split()

@@ -28,7 +28,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
-from roamtui.markdown.quoted_sentence import Surroundings
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs
@@ -356,7 +356,7 @@ def _set_apart(lines: list[Content]) -> list[Content]:
 
 
 def _draw_surroundings(
-    surroundings: Surroundings, width: int, indent: int, *, is_whole: bool
+    surroundings: QuotedSentence, width: int, indent: int, *, is_whole: bool
 ) -> list[Content]:
     parts = surroundings.list_parts() if is_whole else surroundings.cut((width - indent) * _SENTENCE_LINES)
     opening, closing = get_isolates(surroundings.sentence)

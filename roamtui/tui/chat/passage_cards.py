@@ -14,7 +14,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block
 from roamtui.markdown.layout import MarkdownLayout
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_markdown
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
@@ -131,4 +131,4 @@ def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
         first = library.node(section_id).own_content_span.start
         text = library.documents_by_key[span.doc].text
         context = build_parser_context(text, first, span.start, "")
-    return read_markdown(context + (quote if context else dedent(quote))).blocks
+    return parse_markdown(context + (quote if context else dedent(quote))).blocks

@@ -18,7 +18,7 @@ from roamtui.document.document import Document
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Line, Run, RunStyle, TextRole, measure_runs
-from roamtui.markdown.parser import Definitions, parse_link_definitions, read_front_matter, read_markdown
+from roamtui.markdown.parser import Definitions, parse_front_matter, parse_link_definitions, parse_markdown
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import widen_to_words
 from roamtui.text import Span, format_page, subtract_bounds
@@ -246,9 +246,9 @@ class LazyLines:
         highlights = self._highlights.locate(self.document.text, chunk.start, chunk.end)
         groups = [(highlight.start, highlight.end) for highlight in highlights]
         if chunk.is_front_matter:
-            markdown = read_front_matter(text, chunk.start, groups)
+            markdown = parse_front_matter(text, chunk.start, groups)
         else:
-            markdown = read_markdown(
+            markdown = parse_markdown(
                 text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, groups=groups
             )
         lines = MarkdownLayout(width=self._width).lay_out(markdown.blocks)

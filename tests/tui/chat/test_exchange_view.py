@@ -11,7 +11,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
-from roamtui.markdown.quoted_sentence import Surroundings
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, build_keymap
@@ -123,7 +123,7 @@ CLAUSE = "The tenant may, but only after written consent of the landlord, sublet
 
 def test_below_a_source_stands_the_documents_sentence_with_the_quote_bright() -> None:
     start = CLAUSE.index("sublet")
-    surroundings = Surroundings(sentence=CLAUSE, quoted=((start, start + 27),), struck=((11, 14),))
+    surroundings = QuotedSentence(sentence=CLAUSE, quoted=((start, start + 27),), struck=((11, 14),))
     view = make_view('"sublet parts of the flat to"', replace(cite(FEES, "sublet"), surroundings=surroundings))
     for width, count in ((60, 2), (40, 3)):
         lines = view.draw(width)[-count:]
