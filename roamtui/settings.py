@@ -34,6 +34,17 @@ FLAGS = {
 """The arguments of the command line that override a setting, with its key in `config.toml`."""
 _NUMBER_MAX = 1_000_000_000
 """A limit that refuses infinity, and numbers that overflow."""
+_EXPECTED = re.compile(r"Expected `(\w+).*?`(?: ([<>]=?) (\S+))?")
+"""What msgspec says of a value that is wrong."""
+_KINDS = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "object": "a table",
+    "str": "a text",
+}
+_LIMITS = {">=": "of at least", "<=": "of at most", ">": "above"}
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -149,7 +160,7 @@ def _convert(table: dict[str, Any], origin: str) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{origin}: {_explain(error)}") from None
+        raise UsageError(f"{origin}: {_explain(error, table)}") from None
 
 
 def list_key_types(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
@@ -163,14 +174,16 @@ def list_key_types(table: type[msgspec.Struct] = Settings, prefix: str = "") -> 
     return keys
 
 
-def _explain(error: msgspec.ValidationError) -> str:
+def _explain(error: msgspec.ValidationError, table: dict[str, Any]) -> str:
     """Return a sentence that says what is wrong with a key, with the nearest name."""
     problem, _, place = str(error).partition(" - at `$.")
     place = place.removesuffix("`")
+    if "[...]" in place:
+        place = place.replace("[...]", f".{json.dumps(_get_wrong_name(table, place))}")
     keys = list_key_types()
     hint = ""
     if unknown := re.search("unknown field `(.*)`", problem, re.DOTALL):
-        if place.startswith("models["):
+        if place.startswith("models."):
             names = [*ModelSettings.__struct_fields__]
             wanted = unknown[1]
         else:
@@ -186,8 +199,23 @@ def _explain(error: msgspec.ValidationError) -> str:
         hint = format_nearest_name(problem.removeprefix("Invalid enum value ").strip("'"), choices)
         sentence = f"{place} must be one of {', '.join(choices)}"
     else:
-        sentence = f"{place}: {problem}"
+        expected = _EXPECTED.match(problem)
+        assert expected is not None
+        kind, sign, number = expected.groups("")
+        limit = f" {_LIMITS[sign]} {number.removesuffix('.0')}" if sign else ""
+        sentence = f"{place} must be {_KINDS[kind]}{limit}"
     return f"{sentence}.{hint}"
+
+
+def _get_wrong_name(table: dict[str, Any], place: str) -> str:
+    """Return the name of the first model or action whose value is wrong."""
+    key, kind = ("keys", str) if place.startswith("keys") else ("models", ModelSettings)
+    for name, value in table[key].items():
+        try:
+            msgspec.convert(value, kind)
+        except msgspec.ValidationError:
+            return str(name)
+    raise AssertionError(place)
 
 
 def save_settings(path: Path, values: Mapping[str, str]) -> None:

@@ -24,7 +24,7 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
 )
-from roamtui.models.written_calls import cites, find_calls, is_quoted
+from roamtui.models.written_calls import CODE_BLOCK, cites, find_calls, is_quoted
 
 # Marks are in lower case. No mark begins with another one.
 _THOUGHT_STARTS = (
@@ -55,8 +55,11 @@ _AHEAD = 120
 """Number of characters that decide whether a channel or JSON begins."""
 _BRACKETS = ("<", "{", "[", "`", "~")
 """The start of a line that may be a call, or a block of code with one."""
-_CALL_MARK = re.compile(r"tool_call|<function|<\|python_tag|\"(?:arguments|parameters)\"", re.IGNORECASE)
-"""A sign of a call to any tool."""
+_CALL_MARK = (
+    r"\A(?:[`~]+.*\n)?\s*(?:[<\[]\W*(?:\w+:)?tool_call|<function|<\|python_tag"
+    r"|[\[\s]*\{(?=(?s:.*)\"name\")(?s:.*)\"(?:arguments|parameters)\")"
+)
+"""The start of a call to any tool: a mark, or an object with a name and arguments."""
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
 _FENCE_START = re.compile(r"[ ]{0,3}[`~]")
@@ -105,7 +108,7 @@ class ReplyReader:
         self._is_in_channel = False
         self._thoughts = ""
         """The thoughts that were begun last."""
-        self._call_start = re.compile("|".join((_CALL_MARK.pattern, *map(re.escape, names))), re.IGNORECASE)
+        self._call_start = re.compile("|".join((_CALL_MARK, *map(re.escape, names))), re.IGNORECASE)
 
     def feed(self, text: str) -> list[ModelEvent]:
         """Add a piece of the reply."""
@@ -120,7 +123,9 @@ class ReplyReader:
         # some models call a tool before they close their thoughts
         reply = self._thoughts if self._mode is _Mode.THOUGHTS else self._answer + held
         calls = () if is_cut else find_calls(reply[-ARGUMENTS_LENGTH_MAX:], self._names)
-        is_broken = bool(held) and not calls and not cites(reply)
+        code = CODE_BLOCK.match(held)
+        is_explained = code is not None and held[code.end() :].strip() != ""
+        is_broken = bool(held) and not calls and not cites(reply) and not is_explained
         if calls and not held and self._mode is _Mode.ANSWER:
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
         if calls:

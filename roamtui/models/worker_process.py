@@ -55,8 +55,8 @@ class WorkerProcess:
         self._reader_task: asyncio.Task[None] | None = None
         """Reads the output of the process that was started last, and ends when it has exited."""
         self._start_lock = asyncio.Lock()
-        self._frames_by_job: dict[int, asyncio.Queue[Frame | None]] = {}
-        """Frames received for each job, by its number. None means that no more will come."""
+        self._events_by_job: dict[int, asyncio.Queue[Frame | None]] = {}
+        """Events received for each job, by its number. None means that no more will come."""
         self._job_numbers = count(1)
 
     @property
@@ -123,14 +123,14 @@ class WorkerProcess:
         # that in time is killed.
         process = await self._start()
         number = next(self._job_numbers)
-        frames = self._frames_by_job[number] = asyncio.Queue()
+        events = self._events_by_job[number] = asyncio.Queue()
         is_over = False
         try:
             await _send(process, {"id": number, "job": msgspec.to_builtins(job)})
             while not is_over:
-                frame = await frames.get()
-                is_over = _is_last(frame)
-                yield _CRASHED if frame is None else msgspec.convert(frame["event"], JobEvent)
+                event = await events.get()
+                is_over = _is_last(event)
+                yield _CRASHED if event is None else msgspec.convert(event, JobEvent)
         finally:
             try:
                 if not is_over:
@@ -138,11 +138,11 @@ class WorkerProcess:
                         async with asyncio.timeout(job.options.cancel_seconds):
                             await _send(process, {"id": number, "job": None})
                             while not is_over:
-                                is_over = _is_last(await frames.get())
+                                is_over = _is_last(await events.get())
             finally:
                 if not is_over:
                     self._kill(process)
-                del self._frames_by_job[number]
+                del self._events_by_job[number]
 
     async def _start(self) -> Process:
         async with self._start_lock:
@@ -174,8 +174,8 @@ class WorkerProcess:
         try:
             while line := await process.stdout.readline():
                 frame = json.loads(line)
-                if frames := self._frames_by_job.get(frame["id"]):
-                    frames.put_nowait(frame)
+                if events := self._events_by_job.get(frame["id"]):
+                    events.put_nowait(frame["event"])
         except (ConnectionError, ValueError, KeyError, TypeError):
             self._kill(process)  # a line is no frame: something else wrote to the pipe
         self._send_no_more(process)  # killing a process that has ended makes asyncio print that it was lost
@@ -196,8 +196,8 @@ class WorkerProcess:
             self._process = None
             assert process.stdin is not None
             process.stdin.close()
-            for frames in self._frames_by_job.values():
-                frames.put_nowait(None)
+            for events in self._events_by_job.values():
+                events.put_nowait(None)
 
 
 async def _send(process: Process, frame: Mapping[str, object]) -> None:
@@ -207,5 +207,5 @@ async def _send(process: Process, frame: Mapping[str, object]) -> None:
         await process.stdin.drain()
 
 
-def _is_last(frame: Frame | None) -> bool:
-    return frame is None or frame["event"] is None or frame["event"]["type"] in _LAST_EVENTS
+def _is_last(event: Frame | None) -> bool:
+    return event is None or event["type"] in _LAST_EVENTS

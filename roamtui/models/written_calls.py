@@ -22,7 +22,7 @@ _READ_REQUEST = (
 _READ = re.compile(r"^[^\w\n]*(?:READ\b|(?i:read:))", re.MULTILINE)
 _NUMBERS = re.compile(r"[^A-Za-z\[]*")
 """Numbers without a letter or bracket are not ids."""
-_FENCE = re.compile(
+CODE_BLOCK = re.compile(
     r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n(?P<code>.*?)(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
 )
 _CODE_START = re.compile(r"\s*[<{\[]")
@@ -55,12 +55,15 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
     if cites(text):
-        text = _FENCE.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
+        text = CODE_BLOCK.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
     calls: list[ToolCall] = []
     found = [*pattern.finditer(text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
+    read_to = 0
     for name, end in zip(found, ends, strict=False):
-        arguments = _read_arguments(text[name.end() : end])
+        if name.start() < read_to:
+            continue  # in the arguments of a call
+        arguments, read_to = _read_arguments(text, name.end(), end)
         before = text[text.rfind("\n", 0, name.start()) + 1 : name.start()]
         if arguments is not None and not is_quoted(before):
             calls.append(_make_call(name["name"], arguments))
@@ -82,23 +85,24 @@ def _is_call_code(code: str, names: re.Pattern[str]) -> bool:
     return _CODE_START.match(code) is not None or names.match(code.lstrip()) is not None
 
 
-def _read_arguments(text: str) -> object:
-    """Return the arguments at the start of the text after a tool's name, or None if there are none."""
-    head = text[:_ARGUMENTS_AHEAD]
-    start = head.find("{")
-    if start > 0 and head[start - 1] == '"':  # an object in a string
-        start -= 1
+def _read_arguments(text: str, start: int, end: int) -> tuple[object, int]:
+    """Return the arguments between a tool's name and the next name, or None, and where they end."""
+    head = text[start : min(start + _ARGUMENTS_AHEAD, end)]
+    brace = head.find("{")
+    if brace > 0 and head[brace - 1] == '"':  # an object in a string
+        brace -= 1
     with suppress(ValueError, RecursionError):
-        value = _DECODER.raw_decode(text, start)[0] if start >= 0 else None
+        value, value_end = _DECODER.raw_decode(text, start + brace) if brace >= 0 else (None, start)
         if isinstance(value, dict | str):
-            return value
+            return value, value_end
     if _ARGUMENT.search(head):
-        return {pair["key"]: _parse_value(pair["value"]) for pair in _ARGUMENT.finditer(text)}
+        pairs = _ARGUMENT.finditer(text, start, end)
+        return {pair["key"]: _parse_value(pair["value"]) for pair in pairs}, end
     with suppress(ValueError, RecursionError):
-        value = _DECODER.raw_decode(text, head.index("["))[0]
-        return {"_raw": value}  # each tool knows what its list is
+        value, value_end = _DECODER.raw_decode(text, start + head.index("["))
+        return {"_raw": value}, value_end  # each tool knows what its list is
     ids = _BARE_ID.search(head)
-    return {"section_ids": list_ids(text, ids.start())} if ids is not None else None
+    return ({"section_ids": list_ids(text[start:end], ids.start())} if ids else None), start
 
 
 def remove_tools(request: ModelRequest) -> ModelRequest:

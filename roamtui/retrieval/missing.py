@@ -6,9 +6,10 @@ It never says that other words are missing: a text can say the same in other for
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from os.path import commonprefix
 
 from roamtui.document.library import Library
-from roamtui.search.lexicon import STOP_WORDS, Language
+from roamtui.search.lexicon import STOP_WORDS, Language, stem
 from roamtui.search.terms import detect_language, find_quoted_phrases, fold_term, normalise_unicode
 
 _SCANNED_LENGTH_MAX = 20_000_000
@@ -27,9 +28,11 @@ _VARIED = re.compile(r"[A-Z]+|\d{1,3}(?:-?[a-z]+)?|(?:[QH]\d|\d[QH])\w*")
 _PARTS = re.compile(r"(?<![-\d])\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022 (but not 409 of T-409), or a lower-case word
 after a hyphen."""
-_ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
+_ENDING = re.compile(r"(?:est|er|ly)\Z")
+"""An ending that the stemmer keeps."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
-_NOT_LETTER = re.compile(r"[\W_]+")
+_UNSPOKEN = re.compile(r"[\W_]+|(?<=[aou])e")
+"""What is neither letter nor digit, and an e that may stand for the two dots of ä, ö and ü."""
 
 
 def format_quoted(words: Sequence[str]) -> str:
@@ -78,8 +81,15 @@ def _list_forms(query: str) -> dict[str, list[str]]:
         word = match["word"]
         is_name = has_names and match["inside"] is not None and fold_term(word) not in STOP_WORDS
         if (is_name or _CODE.search(word)) and not _VARIED.fullmatch(word):
-            forms[word] = [*map(_fold, (_ENDING.sub("", word), *_PARTS.findall(word.replace(",", ""))))]
+            forms[word] = [_shorten(_fold(word)), *map(_fold, _PARTS.findall(word.replace(",", "")))]
     return forms
+
+
+def _shorten(word: str) -> str:
+    """Return what all forms of a word begin with. A stem may end with an i for y, or with an e."""
+    word = _ENDING.sub("", word)
+    start = commonprefix((word, stem(word)))  # noqa: RUF071 - these are letters, not paths
+    return start.removesuffix("e").removesuffix("i")
 
 
 def _iter_pieces(text: str) -> Iterator[str]:
@@ -98,4 +108,4 @@ def _iter_pieces(text: str) -> Iterator[str]:
 
 def _fold(text: str) -> str:
     """Return the letters and digits of a text, without case and accents. 10 MB take half a second."""
-    return _NOT_LETTER.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return _UNSPOKEN.sub("", unicodedata.normalize("NFKD", text.casefold()))

@@ -34,6 +34,9 @@ def main(behaviour: str) -> None:
         send(number, "TextDelta", text=text)
         if behaviour == "crash later":
             os._exit(1)
+        if behaviour == "give up":
+            send(number, None)
+            continue
         if behaviour == "babble":
             sys.stdout.write("INFO: this is no frame\n" * 9)
             sys.stdout.flush()

@@ -82,6 +82,12 @@ def test_a_list_without_a_name_is_the_only_argument() -> None:
     assert read('Next: search_sections(["late fees"])').calls == [("search_sections", {"_raw": ["late fees"]})]
 
 
+def test_the_name_of_a_tool_in_the_arguments_of_a_call_is_no_call() -> None:
+    arguments = {"queries": ["what does expand_sections do", 'collapse_sections {"section_ids": ["d6bd67e2"]}']}
+    reply = json.dumps({"name": "search_sections", "arguments": arguments})
+    assert read(f"{reply}\n{CALL}").calls == [("search_sections", arguments), OPENED]
+
+
 def test_words_before_a_call_are_kept() -> None:
     reading = read(f"I open it.\n\n```json\n{CALL}\n```")
     assert (reading.text.strip(), reading.calls) == ("I open it.", [OPENED])
