@@ -30,14 +30,12 @@ OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
 _OPENING_KINDS = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.CODE)
-_TOOL_CALL = re.compile(r"expand_sections\s*\(")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
 def escape(text: str) -> str:
-    """Escape text as one line that cannot be mistaken for an instruction or an id of this program."""
-    line = _TOOL_CALL.sub("expand sections (", sanitise_line(text))
-    return disguise_marks(line)
+    """Escape text as one line that cannot be mistaken for an id of this program."""
+    return disguise_marks(sanitise_line(text))
 
 
 def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:

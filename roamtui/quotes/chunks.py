@@ -36,7 +36,7 @@ _UNSPACED_LETTER = rf"(?![{_UNSPACED_MARKS}])(?=[{UNSPACED}])[^\W\d_]"
 _RAISED_FIGURE = r"[⁺⁻]?⁽?[⁰¹²³⁴-⁹]+⁾?"
 _POWER = r"\^(?:\([^()\s]{1,20}\)|\{[^{}\s]{1,20}\}|[+\-−]?\w+)"
 _PARTS = re.compile(
-    rf"(?P<power>(?<=\w){_POWER})|(?P<raised>{_RAISED_FIGURE})"
+    rf"(?P<power>(?<=[\w)\]]){_POWER})|(?P<raised>{_RAISED_FIGURE})"
     r"|(?P<lowered>(?<=\d)[₀-₉]+|[₀-₉]+(?=\d))"
     rf"|(?P<character>{_UNSPACED_LETTER}[{_UNSPACED_MARKS}]*)"
     r"|(?P<note>\[\^[^\[\]\s]{1,100}\]|(?<=\S)\[\d{1,3}(?:[,–-]\d{1,3})*\])"
@@ -65,10 +65,10 @@ _PADDED_NUMBER = re.compile(
 _CODE_PARTS = re.compile(rf"{_UNSPACED_LETTER}|(?:(?!{_UNSPACED_LETTER})\w)+(?:[.,]\d+)*|[^\w\s]", re.DOTALL)
 _CODE_EDGES = "\"'`()[]{},;:."
 _BRACKETS = "\"'“”‘’«»()[]{},;:."
-_LAST_RUN = re.compile(r"\w+\Z")
+_LAST_RUN = re.compile(r"(?P<run>\w*)(?P<brackets>[)\]]*)\Z")
 _POWER_BASES = frozenset({"10", "2"})
 _SYMBOL_LENGTH_MAX = 2
-"""Number of letters of the longest variable or unit, after which a raised figure is a power: x², km²."""
+"""Number of letters of the longest variable or unit, after which a raised figure is a power: x², (n+1)²."""
 
 
 class Word(NamedTuple):
@@ -107,7 +107,7 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
             case kind:
                 value = fold_word(match[0].strip("^(){}⁽⁾"))
                 after_figure = kind == "power" and chunk[start - 1].isdigit()
-                is_power = after_figure or _ends_with_base(chunk[position:start])
+                is_power = after_figure or _is_power(chunk[position:start], chunk[end:])
                 words.append(_make_word(f"^{value}", start, end, INSIDE if is_power else NOTE))
         position = end
     words += _read_runs(chunk, position, len(chunk))
@@ -137,12 +137,14 @@ def _is_numeric(character: str) -> bool:
     return unicodedata.numeric(character, None) is not None
 
 
-def _ends_with_base(text: str) -> bool:
-    """Return whether a figure raised directly behind a text is a power, and not a note mark."""
-    base = _LAST_RUN.search(text)
-    if base is None:
+def _is_power(before: str, after: str) -> bool:
+    """Return whether a figure raised directly between two texts is a power, and not a note mark."""
+    base = _LAST_RUN.search(before)
+    if base is None or not base[0]:
         return False
-    return base[0] in _POWER_BASES or (base[0].isalpha() and len(base[0]) <= _SYMBOL_LENGTH_MAX)
+    run = base["run"]
+    is_symbol = len(run) <= _SYMBOL_LENGTH_MAX and (run.isalpha() or bool(base["brackets"]))
+    return run in _POWER_BASES or is_symbol or after[:1].isalnum() or after[:1] in {*"(["}
 
 
 def _read_runs(chunk: str, start: int, end: int) -> Iterator[Word]:
@@ -179,10 +181,10 @@ def _is_edge(character: str, *, has_figure: bool = True) -> bool:
 
 
 def _belongs_to_next(text: str, index: int) -> bool:
-    """Return whether a dash or a decimal point belongs to the letters or the number after it."""
+    """Return whether a dash, or a sign that ends sentences, belongs to the letters or the number after it."""
     following = _INVISIBLE.sub("", text[index + 1 :])
-    if text[index] in ".,":
-        return following[:1].isdigit()
+    if text[index] in ".,:;!?":
+        return following[:1].isalnum() and text[index - 1 : index] != text[index]
     return _HYPHENS.sub("-", text[index]) == "-" and _AFTER_DASH.match(following) is not None
 
 

@@ -19,13 +19,9 @@ from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_span, iter_in_span
 from roamtui.quotes.full_sentence import find_surroundings, is_bare
-from roamtui.quotes.nearest import (
-    CITED_SIMILARITY_MIN,
-    SIMILARITY_MIN,
-    find_nearest,
-    has_same_words,
-)
+from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest
 from roamtui.quotes.verdicts import PLACES_MAX, choose_place, make_citation, resolve_citation
+from roamtui.quotes.words import read_plain_words
 from roamtui.text import Span
 
 _NEAREST_MAX = 30
@@ -167,7 +163,7 @@ def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library
     now = find_surroundings(library, found.parts, is_exact=False)
     if now is None or (sentence == quote and is_bare(now)):
         return sentence == quote
-    return has_same_words(sentence, now.text)
+    return read_plain_words(sentence).loose.keys == read_plain_words(now.text).loose.keys
 
 
 def _list_texts(library: Library) -> list[Span]:

@@ -253,7 +253,8 @@ def _place_notes(words: TextWords, keys: LooseKeys, start: int, end: int) -> set
     first = rows[start - 1] + 1 if start else 0
     after = rows[end + 1] if end + 1 < len(rows) else len(words)
     notes = (row for row in range(first, after) if words.flags[row] & NOTE)
-    return {(bisect_left(rows, row, start, end + 1) - start, words.exact_keys[row]) for row in notes}
+    exact_keys = memoryview(words.exact).cast("q")
+    return {(bisect_left(rows, row, start, end + 1) - start, exact_keys[row]) for row in notes}
 
 
 def _has_brackets(part: TextWords, part_rows: Sequence[int], words: TextWords, rows: Sequence[int]) -> bool:

@@ -174,14 +174,11 @@ def compare_sentences(before: str, now: str) -> list[DiffPart]:
     return _compare(before, read_plain_words(before), now, read_plain_words(now))
 
 
-def has_same_words(before: str, now: str) -> bool:
-    """Return whether two plain sentences have the same letters and numbers."""
-    return read_plain_words(before).loose.keys == read_plain_words(now).loose.keys
-
-
 def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:
     parts: list[DiffPart] = []
-    for kind, start, end, start_after, end_after in _match_words(before, after):
+    old_keys, new_keys = (_list_keys(words, 0, len(words)) for words in (before, after))
+    opcodes = SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes()
+    for kind, start, end, start_after, end_after in opcodes:
         old = _cut(quote, before, start, end)
         new = _cut(shown, after, start_after, end_after)
         if kind == "equal":
@@ -190,11 +187,6 @@ def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> lis
             parts.append(DiffPart(old, is_in_quote=True, is_in_text=False))
             parts.append(DiffPart(new, is_in_quote=False, is_in_text=True))
     return [part for part in parts if part.words]
-
-
-def _match_words(before: TextWords, after: TextWords) -> Sequence[tuple[str, int, int, int, int]]:
-    old, new = (_list_keys(words, 0, len(words)) for words in (before, after))
-    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
 
 def _cut(text: str, words: TextWords, start: int, end: int) -> str:

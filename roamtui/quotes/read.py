@@ -50,6 +50,8 @@ _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))")
 """A blank line, or the start of an item, row or heading."""
 _BLANK_QUOTE_LINE = re.compile(r"\n[ \t]*>[ \t>]*+(?=\n)")
+_ABOVE_MARKS = re.compile(rf"\n[ \t]*\n(?=.*{FILLER})(?=[^\w\n]*(?:\n|\Z))")
+"""The blank line above a line that has only ids: they are the source of the words above."""
 _IN_PARENTHESES = re.compile(rf"\({FILLER}++\)")
 _FINAL_STOPS = re.compile(r"[^\w\s]*\Z")
 _SIGNS = "✓✔✗✘!"
@@ -152,7 +154,8 @@ def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:
         hidden = "x" if letter is not None and letter[0].islower() else "X"
         parts += masked[position : quote.start], hidden * (end - quote.start)
         position = end
-    text = "".join([*parts, masked[position:]]).replace(_LINK, FILLER)
+    text = _ABOVE_MARKS.sub(lambda match: " " * len(match[0]), "".join([*parts, masked[position:]]))
+    text = text.replace(_LINK, FILLER)
     text = _IN_PARENTHESES.sub(lambda match: FILLER * len(match[0]), text)
     text = _BLANK_QUOTE_LINE.sub(lambda match: ">" * len(match[0]), text)
     ends: list[int] = []

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import Piece
 from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_sign
@@ -78,11 +79,6 @@ class TextWords(Struct, frozen=True, kw_only=True):
 
     def __len__(self) -> int:
         return len(self.starts)
-
-    @property
-    def exact_keys(self) -> memoryview[int]:
-        """The exact keys as numbers."""
-        return memoryview(self.exact).cast("q")
 
 
 def read_words_for(quote: str, text: str) -> Iterator[TextWords]:
@@ -156,6 +152,8 @@ class _WordReader:
         self._visible = ""
         self._bracketed: set[int] = set()
         """Offsets of the digits in brackets."""
+        self._is_code = bytearray()
+        """For each character of the visible text, whether it is code, which has no note marks: `argv[1]`."""
         self._starts: array[int] = array("I")
         """For each character of the visible text, where it starts in the source."""
         self._ends: array[int] = array("I")
@@ -207,14 +205,16 @@ class _WordReader:
             elif piece.is_mark:
                 yield piece._replace(text=self._text[piece.start : piece.end])
             else:
-                masked = Piece(piece.text.translate(_IN_PROSE), piece.start, piece.end)
+                masked = piece._replace(text=piece.text.translate(_IN_PROSE))
                 yield from (Piece(" "), masked, Piece(" ")) if piece.is_image else (masked,)
 
     def read_leaf(self, pieces: Sequence[Piece], *, is_code: bool = False) -> None:
         """Read the words of one block without blocks in it, or of a line of code."""
         self._starts = array("I")
         self._ends = array("I")
-        for text, start, end, *_ in pieces:
+        self._is_code = bytearray()
+        for text, start, end, emphasis, *_ in pieces:
+            self._is_code.extend([Emphasis.CODE in emphasis] * len(text))
             if end - start == len(text):
                 self._starts.extend(range(start, end))
                 self._ends.extend(range(start + 1, end + 1))
@@ -277,6 +277,8 @@ class _WordReader:
         if self._bracketed and not self._bracketed.isdisjoint(range(offset + word.start, offset + word.end)):
             brackets = BRACKETS | NEGATIVE if _CELL_EDGE in self._visible else BRACKETS
             word = word._replace(flags=word.flags | brackets)
+        if word.flags & (NOTE | CODE) == NOTE and self._is_code[offset + word.start]:
+            word = word._replace(flags=INSIDE)
         start = self._starts[offset + word.start]
         end = self._ends[offset + word.end - 1]
         self._add(word, start, end)
