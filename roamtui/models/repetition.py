@@ -46,7 +46,8 @@ def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
 
 def cut_repetition(text: str) -> str:
     """Return a text that was stopped, with one copy of the words that it repeats at its end."""
-    period = find_period(text, length_min=0)  # a mark that was taken out may have made it shorter
+    # a mark that was taken out may have made it shorter
+    period = find_period(text) or find_period(text, length_min=0)
     if not period:
         return text
     start = len(text) - period

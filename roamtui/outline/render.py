@@ -302,7 +302,9 @@ def _render(lines: Sequence[_OutlineLine]) -> Iterator[str]:
 def _render_ranges(outline: _Outline, parent_id: str, outside_parent: Sequence[str]) -> list[str]:
     library = outline.library
     entries = make_entries(library, outside_parent)
-    named = [f"- [{entry.section_id}] {entry.name}" for entry in entries]
+    named = [
+        f"- [{entry.section_id}] {entry.name} ({format_size(library, entry.section_id)})" for entry in entries
+    ]
     ranges = ChildRanges.for_section(library, parent_id)
     for title_length_max in _RANGE_TITLE_LENGTHS:
         lines = [*named, *ranges.describe(parent_id, title_length_max=title_length_max)]

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.models.repetition import RepetitionGuard, cut_repetition, find_period
@@ -39,6 +39,7 @@ def test_other_texts_are_no_repetition(text: str) -> None:
     assert not RepetitionGuard().feed(text)
 
 
+@example(".aaaaaa")
 @given(st.text(alphabet="ab .\n", min_size=1, max_size=30).filter(lambda unit: any(map(str.isalpha, unit))))
 def test_whatever_is_repeated_is_found(unit: str) -> None:
     text = START + unit * 700

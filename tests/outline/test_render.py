@@ -41,6 +41,7 @@ def test_vague_titles_are_followed_by_first_words() -> None:
 
 
 @example("# Fees\n\n", 200)
+@example("Before all.\n\n# Fees\n\n" + "## Fee\n\nIt is due.\n\n" * 300, 200)
 @given(documents(), st.integers(200, 3_000))
 def test_any_outline_keeps_its_budget_and_consists_of_lines(text: str, budget: int) -> None:
     outline = render_outline(make_library(text), budget_tokens=budget)
