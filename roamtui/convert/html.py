@@ -22,6 +22,7 @@ from roamtui.markdown.escaping import (
     escape_line_starts,
     write_code,
     write_heading,
+    write_link,
     write_row,
     write_script,
     write_top,
@@ -34,10 +35,6 @@ _MAIN_SHARE = 0.6
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_SEPARATOR = "\u2028"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
-_BRACKET = re.compile(r"(\\.)|[\[\]]")
-"""A bracket, or a pair that may be an escaped one."""
-_LONE_BRACKET = re.compile(r"(\\.|\[(?:[^\[\]\\]|\\.)*\])|[\[\]]")
-"""The same, or two brackets with the text between them, which the words of a link may contain."""
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
 _TEXT_BEFORE = XPath("preceding::text()[1]")
 _TEXT_AFTER = XPath("following::text()[1]")
@@ -205,10 +202,9 @@ def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
 
 def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
     """Write the content of an element. Marks that are already open `around` it are not written again."""
-    write = _write_text if "link" not in around else _write_linked
-    pieces = [write(element.text)]
+    pieces = [_write_text(element.text)]
     for child in element:
-        pieces += [*_write_element(child, around), write(child.tail)]
+        pieces += [*_write_element(child, around), _write_text(child.tail)]
     return pieces
 
 
@@ -232,16 +228,6 @@ def _read_adjacent_text(element: Any, find: XPath) -> str:
 
 def _write_text(text: str | None) -> _Piece:
     return escape_inline(_SPACES.sub(" ", text)) if text else ""
-
-
-def _write_linked(text: str | None) -> _Piece:
-    return _write_label(_SPACES.sub(" ", text), _LONE_BRACKET) if text else ""
-
-
-def _write_label(text: str, bracket: re.Pattern[str]) -> str:
-    """Write the text between the brackets of a link or an image, and escape the brackets in it."""
-    escaped = escape_inline(f"{text}]")[:-1]  # the bracket after it could be escaped by its end
-    return bracket.sub(lambda sign: sign[1] or f"\\{sign[0]}", escaped)
 
 
 def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911, PLR0912 - one for each kind
@@ -270,7 +256,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             source = element.get("src")
             if next(element.iterancestors(*HEADINGS), None) is not None:
                 return [escape_inline(alt)]
-            return [f"![{_write_label(alt, _BRACKET)}]({source})"] if alt or source else []
+            return [f"!{write_link(escape_inline(alt), source)}"] if alt or source else []
         case "ruby":
             return _write_ruby(element, around)
         case name if name in BLOCKS:
@@ -346,7 +332,7 @@ def _mark_run(run: str, mark: str, href: str) -> str:
         return run
     before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
     if mark == "link":
-        marked = f"[{words}]({href})"
+        marked = write_link(words, href)
     elif mark in ("sup", "sub"):
         link = _LINK.fullmatch(words)
         # Raised or lowered text is marked inside the words of a link.

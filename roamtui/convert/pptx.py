@@ -25,6 +25,7 @@ from roamtui.markdown.escaping import (
     escape_line_starts,
     is_set_off,
     write_heading,
+    write_link,
     write_script,
 )
 from roamtui.markdown.formulas import write_plain_script
@@ -110,9 +111,8 @@ class _SlideReader:
         heading = self._write_line(title) if title is not None else ""
         if notes := self._find_part("notesSlide"):
             self._relations = self._package.read_relations(notes)
-            frames = self._parse(notes).iter("{*}sp")
-            frame = next((each for each in frames if _get_kind(each) == "body"), None)
-            written = self._write_paragraphs(frame, is_list=False) if frame is not None else []
+            frames = (each for each in self._parse(notes).iter("{*}sp") if _get_kind(each) not in _EDGE_KINDS)
+            written = [text for frame in frames for text in self._write_paragraphs(frame, is_list=False)]
             blocks += ["**Notes:**", *written] if written else []
         return heading, "\n\n".join(blocks), " (hidden)" if not is_true(slide.get("show", "1")) else ""
 
@@ -138,19 +138,25 @@ class _SlideReader:
                     self.edges += shape.itertext("{*}t")
                 case "sp":
                     yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
-                case "pic":
-                    properties = shape.find("{*}nvPicPr/{*}cNvPr")
-                    if properties is not None and (words := " ".join(properties.get("descr", "").split())):
-                        yield f"![{escape_inline(words)}]()"
-                case "graphicFrame":
-                    for table in shape.iterfind("{*}graphic/{*}graphicData/{*}tbl"):
-                        yield from self._write_table(table)
-                    for diagram in shape.iter("{*}relIds"):
-                        relation = self._relations.get(get_attribute(diagram, "dm"))
-                        root = self._parse(relation.target if relation else "")
-                        yield "\n".join(f"- {escape_inline(text)}" for text in list_paragraphs(root))
+                case "pic" | "graphicFrame":
+                    yield from self._write_frame(shape)
                 case _:
                     pass
+
+    def _write_frame(self, frame: Any) -> Iterator[str]:
+        """Yield a table, a diagram, or the description of a picture or chart."""
+        for table in frame.iterfind("{*}graphic/{*}graphicData/{*}tbl"):
+            yield from self._write_table(table)
+            return
+        for diagram in frame.iter("{*}relIds"):
+            relation = self._relations.get(get_attribute(diagram, "dm"))
+            root = self._parse(relation.target if relation else "")
+            yield "\n".join(f"- {escape_inline(text)}" for text in list_paragraphs(root))
+            return
+        properties = frame.find("*/{*}cNvPr")
+        words = "" if properties is None else " ".join(properties.get("descr", "").split())
+        if words:
+            yield f"!{write_link(escape_inline(words), '')}"
 
     def _write_table(self, table: Any) -> Iterator[str]:
         """Yield a table. A short text of a merged cell is in each row and column that it covers."""
@@ -224,7 +230,7 @@ class _SlideReader:
             link = child.find("{*}rPr/{*}hlinkClick")
             relation = self._relations.get(get_attribute(link, "id")) if link is not None else None
             address = make_absolute_href(relation.target, None) if relation and relation.is_external else ""
-            words.append(f"[{text}]({address})" if address else text)
+            words.append(write_link(text, address) if address else text)
         return " ".join("".join(words).split())
 
 

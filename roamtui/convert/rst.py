@@ -19,6 +19,7 @@ from roamtui.markdown.escaping import (
     is_set_off,
     write_code,
     write_heading,
+    write_link,
     write_script,
 )
 
@@ -197,7 +198,7 @@ def _write_inline(text: str) -> str:
     text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
     text = _TITLED_ROLE.sub(lambda match: escape_inline(match[1]), text)
     text = _ROLE.sub("", _SHORTENED_ROLE.sub("`", text))
-    text = _LINK.sub(lambda match: f"[{escape_inline(match[1])}]({match[2]})", text)
+    text = _LINK.sub(lambda match: write_link(escape_inline(match[1]), match[2]), text)
     return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
 
 

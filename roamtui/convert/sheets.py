@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import groupby, takewhile
+from typing import Any
 
 from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
@@ -23,8 +24,8 @@ from roamtui.convert.markdown_table import (
     write_table,
 )
 from roamtui.convert.number_format import drop_midnight, write_duration, write_plain
-from roamtui.convert.odt_styles import OdtStyles
-from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
+from roamtui.convert.odt_styles import OdtStyles, read_count
+from roamtui.convert.xlsx import CELLS_MAX, COLUMNS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
@@ -54,16 +55,21 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     if workbook and workbook.is_xlsx:
         sheets = workbook.read_sheets()
     else:
-        shown = _show_formats(package, data) if package else data
-        if shown is None:
+        may_be_raised, sheets = _read_ods(package, data) if package else (False, _read_by_calamine(data))
+        if may_be_raised:
             notes.append("raised figures are not marked, so 50³ is read as 503. Split the file.")
             left_out.append("which figures are raised")
-        sheets = _read_by_calamine(shown or data)
     for sheet in sheets:
         blocks = [*_write_blocks(sheet)]
         if sheet.rows_max is not None:
             notes.append(f"only the first {sheet.rows_max:,} rows of {sheet.name} were read.")
             left_out.append(f"all rows of {sheet.name} after the first {sheet.rows_max:,}")
+        hidden = {"row": sheet.hidden_rows, "column": sheet.hidden_columns}
+        if counts := [
+            format_count(len(places), f"hidden {kind}") for kind, places in hidden.items() if places
+        ]:
+            left_out.append(f"{' and '.join(counts)} of {sheet.name}")
+            notes.append(f"{left_out[-1]} left out of the text.")
         if sheet.not_computed:
             formulas = format_count(sheet.not_computed, "formula")
             notes.append(
@@ -105,17 +111,52 @@ def _read_by_calamine(data: bytes) -> Iterator[Sheet]:
         )
 
 
-def _show_formats(package: ZipPackage, data: bytes) -> bytes | None:
-    """Return an OpenDocument file with each number as text as it is shown, unless that lacks a digit or sign.
+def _read_ods(package: ZipPackage, data: bytes) -> tuple[bool, Iterator[Sheet]]:
+    """Return the sheets of an OpenDocument file with their numbers as they are shown, and hidden rows marked.
 
-    There are tags around raised texts, which would join the text before them. Return None if the file may
-    have raised texts but is too large to be parsed.
+    Also return whether it may have raised texts that are not marked, because it is too large to be parsed.
     """
     xml = package.read("content.xml")
     if not xml or len(xml) > PART_BYTES_MAX:
-        return None if _RAISED_STYLE.search(xml) else data
+        return _RAISED_STYLE.search(xml) is not None, _read_by_calamine(data)
     content = package.parse("content.xml")
-    styles = OdtStyles(content, package.parse("styles.xml"))
+    _show_formats(content, package.parse("styles.xml"))
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name in package.list_names(""):
+            archive.writestr(name, etree.tostring(content) if name == "content.xml" else package.read(name))
+    tables = {get_attribute(table, "name"): table for table in content.iter("{*}table")}
+
+    def read_sheets() -> Iterator[Sheet]:
+        for sheet in _read_by_calamine(stream.getvalue()):
+            if (table := tables.get(sheet.name)) is not None:
+                sheet.hidden_rows = _list_hidden(table, "row", CELLS_MAX)
+                sheet.hidden_columns = _list_hidden(table, "column", COLUMNS_MAX)
+            yield sheet
+
+    return False, read_sheets()
+
+
+def _list_hidden(table: Any, kind: str, number_max: int) -> set[int]:  # noqa: ANN401 - lxml has no types
+    """List the hidden rows with text, or columns, of an OpenDocument table that are in no group."""
+    hidden: set[int] = set()
+    number = 0
+    for element in table.iter(f"{{*}}table-{kind}"):
+        end = min(number_max, number + read_count(element, f"number-{kind}s-repeated"))
+        is_hidden = get_attribute(element, "visibility") in ("collapse", "filter")
+        has_text = kind == "column" or next(element.iter("{*}p"), None) is not None
+        if is_hidden and has_text and next(element.iterancestors(f"{{*}}table-{kind}-group"), None) is None:
+            hidden.update(range(number, end))
+        number = end
+    return hidden
+
+
+def _show_formats(content: Any, style_sheet: Any) -> None:  # noqa: ANN401
+    """Change each number into text as it is shown, unless that lacks a digit or sign.
+
+    Put tags around raised texts, which would join the text before them.
+    """
+    styles = OdtStyles(content, style_sheet)
     for span in content.iter("{*}span"):
         for look in styles.get_style("text", get_attribute(span, "style-name")).looks & {"super", "sub"}:
             tag = look[:3]
@@ -128,11 +169,6 @@ def _show_formats(package: ZipPackage, data: bytes) -> bytes | None:
             for name in [name for name in cell.attrib if name.endswith("}value")]:
                 del cell.attrib[name]
                 cell.set(f"{name}-type", "string")
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name in package.list_names(""):
-            archive.writestr(name, etree.tostring(content) if name == "content.xml" else package.read(name))
-    return stream.getvalue()
 
 
 def _list_digits(number: str) -> str:
@@ -181,15 +217,33 @@ def _list_covered(sheet: Sheet) -> dict[tuple[int, int], str]:
     return covered
 
 
+def _drop_hidden(sheet: Sheet) -> None:
+    """Empty hidden cells. A merged cell is shown in what is visible of it. Forget what hides no text."""
+    for (top, left), (bottom, right) in sheet.merged:
+        number = next((each for each in range(top, bottom + 1) if each not in sheet.hidden_rows), top)
+        column = next((each for each in range(left, right + 1) if each not in sheet.hidden_columns), left)
+        if (number, column) != (top, left) and (text := sheet.rows.get(top, {}).get(left)):
+            sheet.rows.setdefault(number, {})[column] = text
+    for number in sheet.hidden_rows:
+        sheet.rows[number] = {}
+    if sheet.hidden_columns:
+        sheet.hidden_columns &= {column for row in sheet.rows.values() for column in row}
+        for row in sheet.rows.values():
+            for column in sheet.hidden_columns & row.keys():
+                del row[column]
+
+
 def _write_blocks(sheet: Sheet) -> Iterator[str]:
     """Yield rows between empty rows as a table. Rows of one cell above it, such as titles, are paragraphs.
 
     If the tables would have too many cells, set the number of the rows that are read.
     """
     covered = _list_covered(sheet)
+    _drop_hidden(sheet)
     room = CELLS_MAX
     groups = groupby(enumerate(sorted(sheet.rows)), key=lambda entry: entry[1] - entry[0])
-    for group in ([number for _, number in entries] for _, entries in groups):
+    for _, entries in groups:
+        group = [number for _, number in entries if sheet.rows[number]]
         titles = [*takewhile(lambda number: len(sheet.rows[number]) == 1, group)]
         for number in titles:
             yield escape_line_starts("".join(map(write_cell, sheet.rows[number].values())))
@@ -204,7 +258,8 @@ def _write_blocks(sheet: Sheet) -> Iterator[str]:
                 [sheet.rows[number].get(column) or covered.get((number, column), "") for column in columns]
                 for number in numbers
             ]
-            has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
+            is_marked = numbers[0] in sheet.heads and not sheet.heads.issuperset(numbers)
+            has_header = len(cells) > 1 and (is_marked or is_header(filter(None, cells[0])))
             heads = cells.pop(0) if has_header else [""] * len(columns)
             yield from write_table(heads, cells, [number + 1 for number in numbers[has_header:]])
         if sheet.rows_max is not None and group[-1] >= sheet.rows_max:

@@ -4,7 +4,7 @@ Formulas are not computed: the values that the spreadsheet program saved are rea
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.markdown_table import MarkdownCell, write_cell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
-from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs
-from roamtui.convert.zip_package import ZipPackage
-from roamtui.markdown.escaping import escape_inline, is_set_off, write_script
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, read_number
+from roamtui.convert.zip_package import Relation, ZipPackage
+from roamtui.markdown.escaping import escape_inline, is_set_off, write_link, write_script
 
 CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet."""
@@ -23,6 +23,7 @@ _ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _CHARACTER_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
 _DAYS_TO_1904 = 1_462
 _DIGITS = "0123456789"
+COLUMNS_MAX = 16_384
 _LETTERS_MAX = 3
 """Number of letters of the last column, XFD."""
 _EXACT_DIGITS_MAX = 15
@@ -38,8 +39,13 @@ class Sheet(Struct, kw_only=True):
     is_visible: bool = True
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
     """The texts of the cells that have one, by 0-based row and column."""
+    heads: set[int] = field(default_factory=set)
+    """The rows that look like heads: those in bold, and those above a filter or a table of Excel."""
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
+    """The rows and columns that a person sees neither on the sheet nor by unfolding a group of them."""
     merged: Sequence[Area] = ()
-    boxes: Sequence[str] = ()
+    boxes: list[str] = field(default_factory=list)
     """The paragraphs of its text boxes."""
     not_computed: int = 0
     """Number of formulas without a saved value. Programs that cannot compute write such formulas."""
@@ -60,13 +66,16 @@ class Workbook:
         self._epoch_days = 0
         self._texts: list[str] = []
         self._formats: dict[str, NumberFormat | None] = {}
+        self._bold_styles: frozenset[str | None] = frozenset()
 
     def read_sheets(self) -> Iterator[Sheet]:
         """Yield the sheets in order."""
         settings = next(self._root.iter("{*}workbookPr"), None)
         if settings is not None and is_true(settings.get("date1904")):
             self._epoch_days = _DAYS_TO_1904
-        self._formats = _read_formats(self._package.parse(self._find_part("styles")))
+        styles = self._package.parse(self._find_part("styles"))
+        self._formats = _read_formats(styles)
+        self._bold_styles = _read_bold_styles(styles)
         if self._package.has(strings := self._find_part("sharedStrings")):
             self._texts += map(_read_text, self._package.iter_elements(strings, "si"))
         for entry in self._root.iter("{*}sheet"):
@@ -85,31 +94,56 @@ class Workbook:
         merged: list[Area] = []
         row_number = -1
         cell_count = 0
-        for element in self._package.iter_elements(part, "row", "mergeCell", "hyperlink"):
+        names = ("col", "row", "autoFilter", "mergeCell", "hyperlink")
+        for element in self._package.iter_elements(part, *names):
             name = get_local_name(element)
-            if name == "row" and sheet.rows_max is None:
+            area = _parse_area(element.get("ref", ""))
+            if name == "col" and _is_hidden(element):
+                last = min(COLUMNS_MAX, read_number(element.get("max")))
+                sheet.hidden_columns.update(range(read_number(element.get("min")) - 1, last))
+            elif name == "row" and sheet.rows_max is None:
                 number = element.get("r", "")
                 row_number = int(number) - 1 if number.isdecimal() else row_number + 1
-                row = self._read_row(element, sheet)
-                if row:
-                    sheet.rows[row_number] = row
-                    cell_count += len(row)
+                cell_count += self._add_row(sheet, row_number, element)
                 if cell_count > CELLS_MAX:
                     sheet.rows_max = row_number + 1
-            elif area := _parse_area(element.get("ref", "")):
+            elif name == "autoFilter" and area:
+                sheet.heads.add(area[0][0])
+            elif name == "mergeCell" and area:
+                merged.append(area)
+            elif name == "hyperlink" and area:
                 relation = relations.get(get_attribute(element, "id"))
-                if name == "mergeCell":
-                    merged.append(area)
-                elif relation and relation.is_external:
+                if relation and relation.is_external:
                     links[area[0]] = relation.target
         sheet.merged = merged
+        self._add_relations(sheet, relations.values(), links)
+
+    def _add_relations(
+        self, sheet: Sheet, relations: Iterable[Relation], links: Mapping[tuple[int, int], str]
+    ) -> None:
         for (row_number, column), target in links.items():
             cell = sheet.rows.get(row_number, {}).get(column, "")
             href = make_absolute_href(target, None)
             if cell not in ("", href) and href:
-                sheet.rows[row_number][column] = MarkdownCell(f"[{write_cell(cell)}]({href})")
-        drawings = (self._package.parse(each.target) for each in relations.values() if each.kind == "drawing")
-        sheet.boxes = [text for each in drawings for text in list_paragraphs(each)]
+                sheet.rows[row_number][column] = MarkdownCell(write_link(write_cell(cell), href))
+        for relation in relations:
+            if relation.kind == "drawing":
+                sheet.boxes += list_paragraphs(self._package.parse(relation.target))
+            elif relation.kind == "table":
+                table = self._package.parse(relation.target)
+                area = _parse_area(table.get("ref", ""))
+                sheet.heads |= {area[0][0]} if area and table.get("headerRowCount") != "0" else set()
+
+    def _add_row(self, sheet: Sheet, number: int, element: Any) -> int:  # noqa: ANN401
+        """Add a row, and return how many cells with text it has."""
+        row = self._read_row(element, sheet)
+        if row:
+            sheet.rows[number] = row
+            if _is_hidden(element):
+                sheet.hidden_rows.add(number)
+            if all(cell.get("s") in self._bold_styles for cell in element if len(cell)):
+                sheet.heads.add(number)
+        return len(row)
 
     def _read_row(self, element: Any, sheet: Sheet) -> dict[int, str]:  # noqa: ANN401
         """Return the texts of a row by column. Count formulas without a value."""
@@ -163,12 +197,24 @@ class Workbook:
         return number_format.format_number(number, self._epoch_days) if number_format else write_plain(number)
 
 
+def _is_hidden(element: Any) -> bool:  # noqa: ANN401
+    """Return whether a row or column is hidden, and in no group, which a person can unfold."""
+    return is_true(element.get("hidden")) and not is_true(element.get("outlineLevel"))
+
+
 def _read_formats(root: Any) -> dict[str, NumberFormat | None]:  # noqa: ANN401
     codes = {str(number): code for number, code in BUILT_IN_FORMATS.items()}
     codes |= {each.get("numFmtId", ""): each.get("formatCode", "") for each in root.iter("{*}numFmt")}
     formats = {key: NumberFormat(code) for key, code in codes.items() if code not in ("", "@", "General")}
     looks = root.iterfind("{*}cellXfs/{*}xf")
     return {str(style): formats.get(look.get("numFmtId", "")) for style, look in enumerate(looks)}
+
+
+def _read_bold_styles(root: Any) -> frozenset[str | None]:  # noqa: ANN401
+    bolds = [font.find("{*}b") for font in root.iterfind("{*}fonts/{*}font")]
+    fonts = {str(n) for n, bold in enumerate(bolds) if bold is not None and is_true(bold.get("val", "1"))}
+    looks = root.iterfind("{*}cellXfs/{*}xf")
+    return frozenset(str(style) for style, look in enumerate(looks) if look.get("fontId") in fonts)
 
 
 def _read_text(item: Any) -> str:  # noqa: ANN401

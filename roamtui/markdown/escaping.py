@@ -19,12 +19,14 @@ MARKDOWN_ONLY = (
 """Characters that could be inline syntax in Markdown, and are text in reStructuredText. A dollar is one if it
 could begin a formula."""
 _INLINE_SYNTAX = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~\n])"
+    r"\\(?=[!-/:-@\[-`{-~\n]|\Z)"
     r"|`|(?<![\s*])\*++|(?<=\s)\*++(?!\s)"
     r"|(?<![\s\w])_++|(?<=\s)_++(?!\s)|(?<=[^\W_])_++(?!\w)"
     rf"|{MARKDOWN_ONLY}"
 )
 """Characters that Markdown could read as inline syntax. Stars and underscores between spaces are not."""
+_LINK_PART = re.compile(r"\\.|(`+)[^`]+\1|[\[\]]")
+"""A bracket in the words of a link, or what is none: an escaped sign, or code."""
 _SIGN = re.compile(r"[\\`*_\[\]|<>~]")
 _ESCAPED_SIGN = re.compile(rf"\\({_SIGN.pattern})")
 _CLOSING_HASHES = re.compile(r"(?<!\S)(?=#+$)")
@@ -72,6 +74,19 @@ def write_top(heads: Sequence[str], width: int) -> str:
     """Write the heads of a table of `width` columns, which may be none, and the line below them."""
     first = write_row(heads) if heads else f"|{' |' * width}"
     return f"{first}\n|{' --- |' * width}"
+
+
+def write_link(words: str, href: str) -> str:
+    """Write a link. Its words are Markdown already. Brackets without a partner would end them."""
+    lone: list[int] = []
+    for part in _LINK_PART.finditer(words):
+        if part[0] == "]" and lone and words[lone[-1]] == "[":
+            lone.pop()
+        elif part[0] in "[]":
+            lone.append(part.start())
+    places = frozenset(lone)
+    escaped = _LINK_PART.sub(lambda part: "\\" * (part.start() in places) + part[0], words)
+    return f"[{escaped}]({href})"
 
 
 def write_code(text: str, language: str = "") -> str:

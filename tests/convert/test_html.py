@@ -109,7 +109,7 @@ def test_links_become_absolute_and_invalid_ones_text() -> None:
         '<a href="http://[bad">D</a> <img src="i.png" alt="E [f]"> <img src="data:image/png;base64,AA" alt="G">'
     )
     assert convert(page, "https://example.org/docs/x/y.html") == (
-        "[A](https://example.org/docs/b%20c.html#%28d%29) B C D ![E \\[f\\]](https://example.org/docs/x/i.png) ![G]()"
+        "[A](https://example.org/docs/b%20c.html#%28d%29) B C D ![E [f]](https://example.org/docs/x/i.png) ![G]()"
     )
 
 

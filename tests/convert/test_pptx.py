@@ -130,11 +130,17 @@ def test_a_point_of_a_diagram_is_one_item() -> None:
 _LINK = '<Relationship Id="rId77" Type="a/image" Target="{}"{}/></Relationships>'
 
 
-def test_a_picture_is_its_description() -> None:
-    properties = '<p:nvPicPr><p:cNvPr id="90" name="" descr="A boat"/><p:cNvPicPr/><p:nvPr/></p:nvPicPr>'
-    picture = f"<p:pic>{properties}<p:blipFill/></p:pic></p:spTree>"
-    data = replace_part(read_sample("talk.pptx"), "ppt/slides/slide2.xml", "</p:spTree>", picture)
-    assert "![A boat]()" in convert_pptx(data, "a.pptx").text
+@pytest.mark.parametrize(("name", "content"), [("pic", "<p:blipFill/>"), ("graphicFrame", "<a:graphic/>")])
+def test_a_picture_or_chart_is_its_description(name: str, content: str) -> None:
+    frame = f'<p:{name}><p:nvPr><p:cNvPr id="90" descr="A ] boat"/></p:nvPr>{content}</p:{name}></p:spTree>'
+    data = replace_part(read_sample("talk.pptx"), "ppt/slides/slide2.xml", "</p:spTree>", frame)
+    assert "![A \\] boat]()" in convert_pptx(data, "a.pptx").text
+
+
+def test_notes_may_be_in_any_box_of_their_page() -> None:
+    box = "<p:sp><p:txBody><a:p><a:r><a:t>In a box.</a:t></a:r></a:p></p:txBody></p:sp></p:spTree>"
+    data = replace_part(read_sample("talk.pptx"), "ppt/notesSlides/notesSlide1.xml", "</p:spTree>", box)
+    assert "\n\nIn a box.\n" in convert_pptx(data, "a.pptx").text
 
 
 @pytest.mark.parametrize(

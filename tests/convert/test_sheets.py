@@ -29,8 +29,9 @@ _STYLES = (
     f'<styleSheet {_MAIN}><numFmts><numFmt numFmtId="164" formatCode="0.0%"/>'
     '<numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/>'
     '<numFmt numFmtId="166" formatCode="0.0_%_);\\(0.0_%\\)"/></numFmts>'
+    "<fonts><font/><font><b/></font></fonts>"
     '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/>'
-    '<xf numFmtId="166"/></cellXfs></styleSheet>'
+    '<xf numFmtId="166"/><xf fontId="1"/></cellXfs></styleSheet>'
 )
 
 
@@ -45,6 +46,7 @@ def _convert_file(rows: str, *, after: str = "", strings: str = "", **targets: s
         "xl/worksheets/_rels/a.xml.rels": _relate(**targets),
         "xl/styles.xml": _STYLES,
         "xl/sharedStrings.xml": f"<sst {_MAIN}>{strings}</sst>",
+        "xl/tables/t.xml": f'<table {_MAIN} ref="A1:C2"/>',
         "xl/drawings/d.xml": '<a:x xmlns:a="a"><a:p><a:t>In </a:t><a:t>a</a:t><a:br/><a:t>box</a:t></a:p></a:x>',
     }
     return convert_sheets(pack(parts), "a.xlsx")
@@ -178,6 +180,44 @@ def test_a_merged_cell_has_its_text_in_each_row_and_column_that_it_covers() -> N
         "Fees of the harbour\n\n| Size | 2024 | 2024 |\n| --- | --- | --- |\n"
         "| Size | Summer | Winter |\n| small | 10 | 20 |\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("first", "after", "targets"),
+    [
+        (_row(1, "Pier", "1", "2").replace("<c ", '<c s="5" '), "", {}),
+        (_row(1, "Pier", "1", "2"), '<autoFilter ref="A1:C2"/>', {}),
+        (_row(1, "Pier", "1", "2"), "", {"table": "../tables/t.xml"}),
+    ],
+)
+def test_a_row_that_looks_like_heads_may_have_numbers(first: str, after: str, targets: dict[str, str]) -> None:
+    rows = first + _row(2, "East", "40", "50")
+    assert "| Pier | 1 | 2 |\n| --- |" in _convert(rows, after=after, **targets)
+    assert "| --- |\n| Pier | 1 | 2 |" in _convert(rows.replace("<c s=", "<c x="))
+
+
+def test_hidden_rows_and_columns_are_left_out_and_named() -> None:
+    merged = '<mergeCells><mergeCell ref="A1:C1"/></mergeCells>'
+    rows = (
+        _row(1, "Fees in euros") + _row(2, "x1", "Lamp", "3") + _row(3, "x2", "Rope", "4") + _row(4, "x3", "Oil", "5")
+    )
+    hidden = rows.replace('r="3"', 'r="3" hidden="1"')
+    columns = '<cols><col min="1" max="1" hidden="1"/><col min="9" max="16384" hidden="1"/></cols>'
+    converted = _convert_file(f"</sheetData>{columns}<sheetData>{hidden}", after=merged)
+    assert converted.text == "# Fees\n\nFees in euros\n\n|  |  |\n| --- | --- |\n| Lamp | 3 |\n| Oil | 5 |\n"
+    assert converted.left_out == ("1 hidden row and 1 hidden column of Fees",)
+    assert converted.notes == ("1 hidden row and 1 hidden column of Fees left out of the text.",)
+    folded = hidden.replace('hidden="1"', 'hidden="1" outlineLevel="1"')
+    assert _convert_file(folded) == _convert_file(rows)
+
+
+@pytest.mark.parametrize("visibility", ["collapse", "filter"])
+def test_hidden_rows_of_ods_are_left_out_and_named(visibility: str) -> None:
+    text = "<table:table-cell><text:p>not seen</text:p></table:table-cell>"
+    row = f'<table:table-row table:visibility="{visibility}">{text}</table:table-row></table:table>'
+    converted = convert_sheets(replace_part(read_sample("budget.ods"), "content.xml", "</table:table>", row), "a.ods")
+    assert "not seen" not in converted.text
+    assert [each.partition(" of ")[0] for each in converted.left_out] == ["1 hidden row"] * len(converted.left_out)
 
 
 def test_a_note_counts_the_formulas_whose_value_was_not_saved() -> None:
