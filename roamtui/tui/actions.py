@@ -6,7 +6,7 @@ names another method. A `Keymap` has the actions with the keys that a person reb
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from itertools import product
@@ -32,6 +32,8 @@ class Scope(StrEnum):
     SAVED = "saved"
     TABLE = "table"
     START = "start"
+    HELP = "help"
+    """The list of commands and keys, which has no actions of its own."""
 
 
 SCOPE_TITLES = {
@@ -52,16 +54,23 @@ PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 """The panes of a document, from left to right."""
 SECTION_PANES = (Scope.TREE, Scope.READER)
 """The panes where a letter may change a section. In the conversation, letters only move, copy and show."""
-_MEETING = {
-    Scope.GLOBAL: frozenset({*PANES, Scope.MOVE, Scope.SECTION, Scope.INPUT}),
-    Scope.MOVE: frozenset({*PANES, Scope.SECTION, Scope.SAVED, Scope.TABLE}),
-    Scope.SECTION: frozenset(SECTION_PANES),
+DOCUMENT_PARTS = (*PANES, Scope.INPUT)
+"""The parts of the screen of a document."""
+_WORKS_IN: Mapping[str, Iterable[Scope]] = {
+    Scope.GLOBAL: DOCUMENT_PARTS,
+    Scope.MOVE: (*PANES, Scope.SAVED, Scope.TABLE),
+    Scope.SECTION: SECTION_PANES,
+    "global.choose_theme": (Scope.START, Scope.TABLE),
+    "global.conversations": (Scope.START,),
+    "global.copy_or_cancel": (Scope.TABLE,),
+    "global.help": (Scope.START, Scope.TABLE, Scope.HELP),
+    "global.next_document": (Scope.TABLE,),
+    "global.quit": Scope,
+    "global.suspend": Scope,
+    "chat.retry": DOCUMENT_PARTS,
+    "chat.select_citation": DOCUMENT_PARTS,
 }
-"""The scopes whose keys work together with those of another scope."""
-SHARED_IDS = ("global.help", "global.commands", "global.choose_theme")
-"""Global actions that also work on the start screen and in a table."""
-ANYWHERE_IDS = ("chat.select_citation", "chat.retry")
-"""Actions of a pane that the screen carries out, so that they work in the other panes too."""
+"""Where the actions of a scope work, unless that is one part of the app, and where single ones work too."""
 
 GO_PREFIX = "global.go_"
 """Prefix of the ids of actions that go elsewhere. In the conversation, their letters begin a question."""
@@ -89,6 +98,12 @@ class Action(Struct, frozen=True):
     def scope(self) -> Scope:
         """The scope where its keys work."""
         return Scope(self.id.partition(".")[0])
+
+    @property
+    def works_in(self) -> frozenset[Scope]:
+        """The parts of the app where its keys work."""
+        own = _WORKS_IN.get(self.scope, (self.scope,))
+        return frozenset((*own, *_WORKS_IN.get(self.id, ())))
 
     @property
     def place(self) -> str:
@@ -163,12 +178,11 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _in_app("choose_theme", "f3", "Theme", "Choose a theme, dark or light."),
         _hinted(
             "help",
-            "f1 ?",
+            "f1 ? ctrl+p",
             "Keys",
-            "Say what the line's signs mean, and list the keys. In the question box, “?” is text.",
+            "List commands, keys, and what the signs mean. In the question box, “?” is text.",
             "app.commands",
         ),
-        _in_app("commands", "ctrl+p", "Commands", "List commands, keys, and what the signs mean."),
         _row("suspend", "ctrl+z", "Suspend", "Go to the shell, or undo typing.", "app.suspend_process"),
         _in_app("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
     ),
@@ -277,7 +291,8 @@ _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 class Keymap(Struct, frozen=True):
     """The actions with their current keys."""
 
-    actions: tuple[Action, ...]
+    actions: Mapping[str, Action]
+    """By id."""
     conflicts: tuple[str, ...]
     """One sentence for each action that could not be rebound or lost a key."""
     first_keys: Mapping[str, str]
@@ -285,29 +300,28 @@ class Keymap(Struct, frozen=True):
 
     def for_scope(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
-        return (action for action in self.actions if action.scope is scope)
+        return (action for action in self.actions.values() if action.scope is scope)
 
     def get_bound(self, action_ids: Iterable[str]) -> list[Action]:
         """Return the actions that have a key."""
-        actions = {action.id: action for action in self.actions if action.keys}
-        return [actions[action_id] for action_id in action_ids if action_id in actions]
+        return [self.actions[action_id] for action_id in action_ids if self.actions[action_id].keys]
 
     @property
-    def keymap(self) -> dict[str, str]:
+    def textual_keymap(self) -> dict[str, str]:
         """Textual's keymap of the actions whose keys differ from the defaults."""
         keymap: dict[str, str] = {}
-        for action, default in zip(self.actions, ACTIONS, strict=True):
+        for action, default in zip(self.actions.values(), ACTIONS, strict=True):
             if action.keys != default.keys:
                 keys = ["comma" if key == "," else key for key in action.keys]
                 keymap |= {action.id: _NO_KEY, action.id + _OWN: ",".join(keys) or _NO_KEY}
         return keymap
 
 
-def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[BindingType]:
-    """Bind the actions of some scopes, or `only` those with some ids. The app's keymap overrides the keys."""
+def make_bindings(*scopes: Scope, works_in: Iterable[Scope] = ()) -> list[BindingType]:
+    """Bind the actions of some scopes that work in all these parts. The app's keymap overrides the keys."""
     bindings: list[BindingType] = []
     for action in ACTIONS:
-        if action.scope in scopes and (only is None or action.id in only):
+        if action.scope in scopes and action.works_in.issuperset(works_in):
             keys = ",".join(action.keys) or _NO_KEY
             # In a text field, Textual drops a binding whose default key prints. The second one stays.
             for key, id_ in ((keys, action.id), (_NO_KEY, action.id + _OWN)):
@@ -316,7 +330,7 @@ def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[Bi
 
 
 def build_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
-    """Return the actions with a person's own keys. Another action of the same scope loses such a key."""
+    """Return the actions with a person's own keys. Other actions that work in the same place lose them."""
     actions = {action.id: action for action in ACTIONS}
     problems = []
     rebound_ids = []
@@ -336,16 +350,12 @@ def build_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
     for action_id in reversed(rebound_ids):  # of several with the same key, the last one gets it
         action = actions[action_id]
         for key, other in product(action.keys, tuple(actions.values())):
-            if other is not action and key in other.keys and do_meet(other.scope, action.scope):
+            overlaps = not action.works_in.isdisjoint(other.works_in)
+            if other is not action and key in other.keys and overlaps:
                 actions[other.id] = replace(other, keys=tuple(each for each in other.keys if each != key))
                 problems.append(f'"{action_id}" now uses "{key}", so "{other.id}" no longer does.')
     first_keys = {action.id: next(iter(action.key_names), "–") for action in actions.values()}
-    return Keymap(tuple(actions.values()), tuple(problems), first_keys)
-
-
-def do_meet(first: Scope, other: Scope) -> bool:
-    """Return whether the keys of two scopes work at the same time somewhere."""
-    return first is other or other in _MEETING.get(first, ()) or first in _MEETING.get(other, ())
+    return Keymap(actions, tuple(problems), first_keys)
 
 
 def _is_key(key: str) -> bool:

@@ -72,7 +72,7 @@ class RoamApp(App[None], inherit_bindings=False):
     DEFAULT_MODE = "page-1"
     SUSPENDED_SCREEN_CLASS = "-covered"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
-    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit", "global.suspend"})
+    BINDINGS = make_bindings(Scope.GLOBAL, works_in=Scope)
     CSS_PATH: ClassVar[CSSPathType | None] = [_FOLDER / name for name in _FIRST_STYLES]
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
@@ -129,7 +129,7 @@ class RoamApp(App[None], inherit_bindings=False):
         # this late because it would delay the first paint
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)
         self.add_mode(_START_MODE, Screen)
-        self.set_keymap(self._keys.keymap)
+        self.set_keymap(self._keys.textual_keymap)
         if isinstance(self._first, tuple):
             self._show_table(*self._first)
         elif self._first is None:
@@ -354,9 +354,8 @@ class RoamApp(App[None], inherit_bindings=False):
         below = self.screen
 
         async def run(action_id: str | None) -> None:
-            for action in self._keys.actions:
-                if action.id == action_id:
-                    await self.run_action(action.call, below)
+            if action_id is not None:
+                await self.run_action(self._keys.actions[action_id].call, below)
 
         if isinstance(below, HelpDialog):
             below.action_leave()

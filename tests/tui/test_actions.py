@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import ResultTable
-from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
+from roamtui.tui.actions import ACTIONS, Scope, build_keymap
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.open_document import OpenDialog
@@ -62,7 +62,7 @@ PLACES = frozenset({Scope.START, Scope.INPUT})
 def test_a_key_has_one_verb_in_all_panes_and_lists() -> None:
     for one, other in combinations(ACTIONS, 2):
         if set(one.keys) & set(other.keys) and PLACES.isdisjoint((one.scope, other.scope)):
-            assert not do_meet(one.scope, other.scope), one.id
+            assert one.works_in.isdisjoint(other.works_in), one.id
             assert one.help.split()[0] == other.help.split()[0], (one.id, other.id)
 
 
@@ -76,11 +76,26 @@ def test_a_person_can_learn_all_keys() -> None:
 def test_an_override_replaces_all_keys_of_an_action_and_one_taken_from_another_is_told() -> None:
     keys = build_keymap({"tree.read": "f5"})
     assert keys.first_keys["tree.read"] == "f5"
-    assert keys.keymap["tree.read.own"] == "f5"
-    assert {keys.keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
+    assert keys.textual_keymap["tree.read.own"] == "f5"
+    assert {keys.textual_keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
     keys = build_keymap({"tree.read": "x"})
     assert keys.conflicts == ('"tree.read" now uses "x", so "section.close" no longer does.',)
     assert keys.first_keys["section.close"] == "–"
+
+
+@pytest.mark.parametrize(
+    ("action_id", "key", "other_id"),
+    [
+        ("table.run", "f3", "global.choose_theme"),
+        ("section.open", "ctrl+r", "chat.retry"),
+        ("section.pin", "7", "chat.select_citation"),
+        ("start.complete", "f4", "global.conversations"),
+        ("saved.edit", "ctrl+q", "global.quit"),
+    ],
+)
+def test_a_key_taken_from_an_action_that_also_works_elsewhere_is_told(action_id: str, key: str, other_id: str) -> None:
+    keys = build_keymap({action_id: key})
+    assert keys.conflicts == (f'"{action_id}" now uses "{key}", so "{other_id}" no longer does.',)
 
 
 def test_two_actions_can_swap_their_keys_and_of_two_with_one_key_the_last_gets_it() -> None:
@@ -98,7 +113,7 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
         'The keys of "section.pin" stay as they were, because there is no key "pgdn". Did you mean "pagedown"?',
         'There is no action "section.clsoe", so its keys were ignored. Did you mean "section.close"?',
     )
-    assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")
+    assert (keys.first_keys["section.open"], keys.textual_keymap["move.up.own"]) == ("a", "comma")
 
 
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])

@@ -73,7 +73,9 @@ async def test_each_hint_names_a_key_that_works_where_the_focus_is(own: dict[str
     async with running(make_app(["Forty."], options=make_options(keys=own)), (200, 40)) as ui:
         keys = ui.main.keys
         by_name = {
-            name: key for action in keys.actions for name, key in zip(action.key_names, action.keys, strict=False)
+            name: key
+            for action in keys.actions.values()
+            for name, key in zip(action.key_names, action.keys, strict=False)
         }
         await ui.ask("How many?")
         hints = ui.main.query_one(HintLine)

@@ -67,7 +67,7 @@ class Dialog(ModalScreen[ScreenResultType]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close"),
-        *make_bindings(Scope.GLOBAL, only={"global.suspend"}),
+        *make_bindings(Scope.GLOBAL, works_in=Scope),
     ]
 
     _pending_dismissal: Callable[[], object] | None = None

@@ -32,7 +32,7 @@ class HelpDialog(ListDialog[str, str | None]):
     """Lists all actions and signs. The result is the id of the action to run, or None."""
 
     CLEARS_FIRST = True
-    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.help", "global.commands"})
+    BINDINGS = make_bindings(Scope.GLOBAL, works_in=(Scope.HELP,))
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class HelpDialog(ListDialog[str, str | None]):
         super().__init__("Commands and keys", foot, typed=typed)
         self._keep = keep
         self._lead = typed
-        self._runnable_ids = {action.id for action in keys.actions if action.in_palette}
+        self._runnable_ids = {action.id for action in keys.actions.values() if action.in_palette}
         self._usable_ids = self._runnable_ids if usable_ids is None else usable_ids
         self._sign_styles = {meaning: style for group in _SIGNS.values() for _, style, meaning in group}
         self._choices = [_make_sign(sign, meaning, "Selected line") for sign, meaning in signs]

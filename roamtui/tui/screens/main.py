@@ -22,7 +22,7 @@ from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
 from roamtui.plain import format_count
 from roamtui.text import Span
-from roamtui.tui.actions import ANYWHERE_IDS, Keymap, Scope, make_bindings
+from roamtui.tui.actions import DIGITS, DOCUMENT_PARTS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
@@ -57,7 +57,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """The panes of one document, and the conversation about it."""
 
     AUTO_FOCUS = "#question-box"
-    BINDINGS = make_bindings(Scope.GLOBAL) + make_bindings(Scope.CHAT, only=ANYWHERE_IDS)
+    BINDINGS = make_bindings(Scope.GLOBAL, Scope.CHAT, works_in=DOCUMENT_PARTS)
 
     def __init__(self, context: AppContext, keys: Keymap, key_queue: KeyQueue) -> None:
         super().__init__()
@@ -228,10 +228,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def action_run(self, action_id: str | None) -> None:
         """Run an action, if one is given, as if its key were pressed in its scope."""
-        for action in self.keys.actions:
-            if action.id == action_id:
-                self.panes.focus_scope(action.scope)
-                await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
+        if action_id is not None:
+            action = self.keys.actions[action_id]
+            self.panes.focus_scope(action.scope)
+            await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
 
     @on(events.DescendantFocus)
     def _show_hints(self) -> None:
@@ -239,8 +239,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Note a digit, because `action_select_quote` is not told its key. Say if a key does nothing here."""
-        if event.key[-1].isdecimal():  # a person may have bound alt+1
-            self._digit = int(event.key[-1])
+        _, _, name = event.key.rpartition("+")  # a person may have bound alt+1
+        if name in DIGITS:
+            self._digit = int(name)
         is_text = self.panes.scope is Scope.INPUT
         if event.is_printable and not is_text and event.key not in self.active_bindings:
             help_key = self.keys.first_keys["global.help"]

@@ -25,7 +25,7 @@ from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
-from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import make_foot, make_place_prompt
@@ -40,9 +40,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
-    BINDINGS = make_bindings(Scope.START) + make_bindings(
-        Scope.GLOBAL, only={*SHARED_IDS, "global.conversations"}
-    )
+    BINDINGS = make_bindings(Scope.START, Scope.GLOBAL, works_in=(Scope.START,))
 
     def __init__(
         self,

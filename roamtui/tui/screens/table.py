@@ -27,7 +27,7 @@ from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import ResultRow, ResultTable, delete_column
-from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.messages import DocumentRequested, SectionTarget
@@ -117,17 +117,12 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         self.call_after_refresh(self.show)
 
 
-_GLOBAL_IDS = (*SHARED_IDS, "global.next_document", "global.copy_or_cancel")
-"""Global actions that work in a table too."""
-
-
 class TableScreen(Screen[None]):
     """Shows a table, asks the missing questions, and opens the document or conversation of a cell."""
 
     AUTO_FOCUS = "TableGrid"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *make_bindings(Scope.TABLE, Scope.MOVE),
-        *make_bindings(Scope.GLOBAL, only=_GLOBAL_IDS),
+        *make_bindings(Scope.TABLE, Scope.MOVE, Scope.GLOBAL, works_in=(Scope.TABLE,)),
         Binding("escape", "leave", "Close"),
     ]
 
