@@ -84,9 +84,8 @@ def run_index(
             write_notice(format_embedding(plan))
         searcher.embed_all()
         coverage = searcher.vector_coverage
-        is_unknown = library.section_count and not coverage.total
         compared = coverage.format()
-        if is_unknown:
+        if not searcher.knows_language:
             compared = "The model for search by meaning does not compare German text. Its words are searched."
         elif coverage.compared == coverage.total:
             compared = "All sections that have text are compared by meaning."

@@ -1,5 +1,6 @@
 """The model port: one method that takes a request and yields events."""
 
+import re
 from collections.abc import AsyncIterator
 from typing import Literal, Self
 
@@ -204,4 +205,5 @@ def replace_flags(words: str, *, model: str, server: str) -> str:
 
     Errors name flags because they are saved with answers, which every front end may show.
     """
-    return words.replace("--api-base", server).replace("--model", model)
+    others = {"--api-base": server, "--model": model}
+    return re.sub(r"(?<!\S)--(api-base|model)\b(?!-)", lambda flag: others[flag[0]], words)

@@ -128,6 +128,11 @@ class Searcher:
         vectors = self._vectors
         return VectorCoverage() if vectors is None else VectorCoverage(vectors.count_compared(), len(vectors))
 
+    @property
+    def knows_language(self) -> bool:
+        """Whether the embedder can compare the text of the library, if there is one."""
+        return self._knows_language(_sample_text(self._library))
+
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
         self._library = library
@@ -273,7 +278,7 @@ class Searcher:
     def _open_vectors(self, library: Library, store: SectionStore) -> VectorIndex | None:
         options = self._options
         embedder = self._services.embedder
-        if embedder is None or not self._knows_language(_sample_text(library)):
+        if embedder is None or not self.knows_language:
             return None
         try:
             vector_store = store if options.index is None else LanceStore(options.index)

@@ -167,4 +167,5 @@ def _parse_value(exchange: Exchange) -> str:
     bare = value.removesuffix(".")
     if any(quoted.end - quoted.start == len(bare) for quoted in find_quoted(bare)):
         value = bare[1:-1]
-    return value.removesuffix(".") if value.count(".") == 1 else value
+    _, _, last_word = value.rpartition(" ")
+    return value.removesuffix(".") if last_word.count(".") == 1 else value

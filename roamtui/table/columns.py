@@ -113,16 +113,16 @@ def parse_question(text: str) -> Column:
         question = text[: match.start()]
         choices = tuple(filter(None, map(str.strip, match["type"].split("|"))))
         choices = choices if len(choices) > 1 else ()
-        name = match["type"].strip().lower().replace("/", "_")
+        name = "_".join(map(str.strip, match["type"].lower().split("/")))
         if name in [*ColumnType]:
             kind = ColumnType(name)
         elif not choices:
             raise UsageError(
-                f"[{match['type']}] is no type of value. The types are text, yes/no, number, date, "
+                f"[{match['type']}] is not a type. The types are text, yes/no, number, date, "
                 "and choices such as [red | blue]."
             )
     if not question.strip():
-        raise UsageError("a question is empty. Write what the table should ask.")
+        raise UsageError("The question is empty. Write what the table should ask.")
     return Column(question=question.strip(), type=kind, choices=choices)
 
 

@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import chain
 from pathlib import Path
 
@@ -40,6 +40,8 @@ class ResultTable(Struct, kw_only=True):
     """Resolved paths of the files for the table. In a folder of documents, they are left out."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """The newest cell by its row's source and its column's key, also of other columns. Runs add to it."""
+    log: LineFile | None = None
+    """The log, as long as a run of this program holds it."""
 
     def get_cell(self, row: ResultRow, column: Column) -> Cell | None:
         """Return the cell of a row and column, or None if the question was not answered."""
@@ -73,21 +75,29 @@ def hold_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
     Raises:
         StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
     """
-    with map_store_errors("use the table", table.folder):
-        file = LineFile(table.folder / _LOG)
 
     def record(cell: Cell) -> None:
         _append(file, table.folder, _LogEntry(cell=cell))
         table.cells[cell.row, cell.column] = cell
 
-    with closing(file):
-        known = read_table(table.folder)
-        table.cells.update(known.cells)
-        columns = drop_repeated_columns((*known.columns, *table.columns))
-        definition = _Definition(table.rows, columns, known.outputs | table.outputs)
-        if definition != _Definition(known.rows, known.columns, known.outputs):
-            _append(file, table.folder, _LogEntry(definition=definition))
-        yield record
+    with _open_log(table) as file:
+        table.cells.update(_update_definition(table, file, table.columns).cells)
+        table.log = file
+        try:
+            yield record
+        finally:
+            table.log = None
+
+
+def add_column(table: ResultTable, column: Column) -> None:
+    """Add a column, also while a run of this program fills the table.
+
+    Raises:
+        StoreError: The log cannot be written, or another program uses it.
+    """
+    with _open_log(table) if table.log is None else nullcontext(table.log) as file:
+        _update_definition(table, file, (column,))
+    table.columns = drop_repeated_columns((*table.columns, column))
 
 
 def delete_column(table: ResultTable, column: Column) -> None:
@@ -96,12 +106,27 @@ def delete_column(table: ResultTable, column: Column) -> None:
     Raises:
         StoreError: The log cannot be written, or a run fills the table.
     """
-    with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
-        known = read_table(table.folder)
-        columns = tuple(other for other in known.columns if other.key != column.key)
-        definition = _Definition(table.rows, columns, known.outputs)
-        _append(file, table.folder, _LogEntry(definition=definition))
+    with _open_log(table) as file:
+        _update_definition(table, file, (), deleted_key=column.key)
     table.columns = tuple(other for other in table.columns if other.key != column.key)
+
+
+def _open_log(table: ResultTable) -> closing[LineFile]:
+    with map_store_errors("use the table", table.folder):
+        return closing(LineFile(table.folder / _LOG))
+
+
+def _update_definition(
+    table: ResultTable, file: LineFile, columns: Iterable[Column], deleted_key: str = ""
+) -> ResultTable:
+    """Record a table's rows, and outputs and columns with those of earlier runs. Return the earlier table."""
+    known = read_table(table.folder)
+    kept = tuple(column for column in known.columns if column.key != deleted_key)
+    columns = drop_repeated_columns((*kept, *columns))
+    definition = _Definition(table.rows, columns, known.outputs | table.outputs)
+    if definition != _Definition(known.rows, known.columns, known.outputs):
+        _append(file, table.folder, _LogEntry(definition=definition))
+    return known
 
 
 def _append(file: LineFile, folder: Path, line: _LogEntry) -> None:

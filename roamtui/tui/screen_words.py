@@ -32,7 +32,7 @@ def format_error(error: BaseException | None, keys: Keymap | None = None) -> str
     if isinstance(error, RoamtuiError):
         return adapt_flags(str(error), keys)
     reason = f"{type(error).__name__}: {mask_logins(str(error))}"
-    return f"There was an internal error ({reason}). Your conversation is safe. Ask again."
+    return f"Internal error ({reason}). Nothing saved was lost. Try again."
 
 
 def adapt_flags(words: str, keys: Keymap | None = None, place: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Summaries are agreed to before anybody is asked, kept one by one, and written once."""
+"""What an index says about search by meaning; summaries are agreed to before anybody is asked, and written once."""
 
 from functools import partial
 from pathlib import Path
@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.consent import SpendingLimit
-from roamtui.headless.index import add_summaries
+from roamtui.headless.index import add_summaries, run_index
+from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
+from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedModel
 from tests.search.libraries import make_folder
 
@@ -35,3 +37,17 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
     assert add(LIBRARY, again, place).summaries == library.summaries
     assert not again.requests
     assert capsys.readouterr().err == "All summaries exist already.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("# Nur Wörter\n\nDas ist nicht in der Sprache, die wir vergleichen.\n", "does not compare German text."),
+        ("# Contents\n\n# Notices\n", "All sections that have text are compared by meaning."),
+    ],
+)
+def test_an_index_says_whether_it_compares_by_meaning(text: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    library = make_folder({"only.md": text})
+    services = SearchServices(embedder=HashedEmbedder(), needs_all_vectors=True)
+    run_index(library, RetrievalOptions(), services, None, SpendingLimit(is_shared=True), assume_yes=True)
+    assert told in capsys.readouterr().out

@@ -52,6 +52,7 @@ def test_a_value_is_found_only_if_all_its_quotes_are(
         ("Two euros (a8a96034)", "Two euros"),
         ("Release [20240101]", "Release [20240101]"),
         ("5 p.m.", "5 p.m."),
+        ("3.5 days.", "3.5 days"),
         ("3.5\x1b[31m", "3.5␛[31m"),
         (">50 employees", ">50 employees"),
         ("> 60 days", "> 60 days"),

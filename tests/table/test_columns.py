@@ -36,7 +36,7 @@ def test_a_type_may_follow_a_typed_question(typed: str, question: str, kind: str
 
 
 def test_an_unknown_type_is_refused_with_the_types_there_are() -> None:
-    with pytest.raises(UsageError, match=r"^\[colour\] is no type of value\. The types are text, yes/no, number, date"):
+    with pytest.raises(UsageError, match=r"^\[colour\] is not a type\. The types are text, yes/no, number, date"):
         parse_question("Which? [colour]")
 
 

@@ -5,8 +5,10 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, SourceError
+from roamtui.tui.actions import build_keymap
 from roamtui.tui.app import RoamApp
+from roamtui.tui.screen_words import format_error
 from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, make_options
@@ -84,6 +86,11 @@ async def test_a_persons_own_key_opens_and_closes_the_list_of_keys() -> None:
     async with running(app_over(context)) as ui:
         await ui.press_until(HelpDialog, "f9")
         await ui.press_until(lambda: ui.app.screen is ui.main, "f9")
+
+
+def test_a_name_that_looks_like_a_flag_stays_in_an_error() -> None:
+    words = "Could not read /tmp/llm--model-card.md or --model-card.md."
+    assert format_error(SourceError(words), build_keymap()) == words
 
 
 @pytest.mark.parametrize(("own", "named"), [("f9", "f9"), ("", "“Model” in the")])

@@ -24,9 +24,9 @@ from roamtui.export.table import RENDERERS
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
-from roamtui.table.columns import Column, drop_repeated_columns, parse_question
+from roamtui.table.columns import Column, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
-from roamtui.table.store import ResultRow, ResultTable, delete_column
+from roamtui.table.store import ResultRow, ResultTable, add_column, delete_column
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
@@ -241,9 +241,9 @@ class TableScreen(Screen[None]):
             heading, self._typed, foot=foot, check=_check_question, on_typed=self._keep_typed
         )
         if typed := await self.app.push_screen_wait(prompt):
-            self._keep_typed("")
             column = parse_question(typed)
-            self.table.columns = drop_repeated_columns((*self.table.columns, column))
+            add_column(self.table, column)
+            self._keep_typed("")
             self._grid.show()
             self._grid.move_cursor(column=len(self.table.columns))
             self._fill(column)
@@ -330,8 +330,8 @@ def _count_characters(lines: int, width: int) -> int:
 def _check_question(typed: str) -> str:
     try:
         parse_question(typed)
-    except UsageError:
-        return "Type a question, or press esc to cancel."
+    except UsageError as error:
+        return str(error)
     return ""
 
 

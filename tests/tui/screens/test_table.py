@@ -170,10 +170,12 @@ async def test_a_column_that_is_added_meanwhile_is_asked_by_a_key_after_the_othe
         await ui.press_until("asking:", "y")
         await ui.press("+")
         await ui.wait_until(PromptDialog)
-        ui.field.value = "[yes/no]"
-        await ui.press_until("Type a question, or press esc to cancel.", "enter")
+        for typed, complaint in (("[yes/no]", "The question is empty."), ("Since? [month]", "[month] is not a type.")):
+            ui.field.value = typed
+            await ui.press_until(complaint, "enter")
         await _answer_prompt(ui, "Since when? [date]")
         await ui.wait_until("Questions are being asked. Press r when they are answered.")
+        assert read_table(tables.folder).columns[-1].question == "Since when?", "the program may end meanwhile"
         gate.set()
         await ui.wait_until(lambda: "asking:" not in ui.text)
         await ui.press_until(ConfirmDialog, "r")
