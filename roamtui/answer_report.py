@@ -124,7 +124,7 @@ class AnswerReport:
 
     @property
     def facts(self) -> list[str]:
-        """The verdict, the reading and the origin, as far as there are any."""
+        """The verdict, the reading and the origin, if there are any."""
         return [*filter(None, [self.verdict, self.reading, self.origin])]
 
     @property

@@ -143,13 +143,13 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         source: str,
         conversation: ConversationState | None = None,
         *,
-        is_own: bool = True,
+        is_trusted: bool = True,
         added: tuple[str, ...] = (),
     ) -> Library:
         """Open the current version of the source of a saved conversation or file.
 
         The pages and sources that the `conversation` had are opened too. Of an export, only the names of
-        the `added` sources are known. Unless `is_own`, a file named the sources, so a URL must be allowed.
+        the `added` sources are known. Unless `is_trusted`, a URL must be allowed.
 
         Raises:
             SourceError: The source cannot be read.
@@ -158,9 +158,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if is_standard_input(source):
             raise SourceError(NOT_KEPT)
         for name in (source, *added):
-            if is_url(name) and not is_own and origin_of(name) not in self.loading.parse_allowed():
+            if is_url(name) and not is_trusted and origin_of(name) not in self.loading.parse_allowed():
                 raise SourceError(
-                    "This web address was not fetched, because it comes from a file and not from you."
+                    "This URL was not fetched, because it comes from a file and not from you."
                     f" To allow it, add --allow-origin {origin_of(name)}."
                 )
         library, loader = self.open(split_sources(source), load_all=True)
@@ -243,7 +243,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         conversation_id: str | None = None,
         model: Model | None = None,
         *,
-        is_first: bool = True,
+        uses_typed_model: bool = True,
         with_one_shots: bool = False,
     ) -> Agent:
         """Make the agent for a new conversation about a library, or for one that is resumed.
@@ -254,7 +254,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             conversation_id: The conversation to resume; empty for the latest one, None for a new one.
             model: The model to use. Without it, a conversation keeps its own, unless another was typed.
             with_one_shots: Whether the latest one may be of `roamtui ask`.
-            is_first: Whether the person meant the model and the server on the command line for this one.
+            uses_typed_model: Whether the model and the server on the command line are for this one.
 
         Raises:
             RoamtuiError: There is no conversation to resume, it cannot be read, or a choice is unavailable.
@@ -283,7 +283,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         searcher = bootstrap.make_searcher_factory()(conversation.state.library)
         chosen = model or bootstrap.make_model()
         agent = Agent(conversation, chosen, searcher, self.agent_options)
-        if is_first and not self.typed_settings.isdisjoint({"model", "api_base"}):
+        if uses_typed_model and not self.typed_settings.isdisjoint({"model", "api_base"}):
             agent.use_model(chosen)
         return agent
 

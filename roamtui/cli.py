@@ -40,7 +40,7 @@ _EXAMPLE = "example:\n  {} handbook.md --model openai/gpt-4.1-mini"
 def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     gc.set_threshold(_YOUNG_OBJECTS_MAX)
-    words = sys.argv[1:] if argv is None else argv
+    arguments = sys.argv[1:] if argv is None else argv
     # Otherwise, the next opened file would take the place of a closed stream. A result that is written to a
     # closed stdout fails, so that it is not lost unnoticed.
     streams = (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
             null = os.open(os.devnull, flags)
             setattr(sys, name, open(null, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - no pathlib here
     try:
-        args = parse_arguments(words)
+        args = parse_arguments(arguments)
         return args.run(args) or 0
     except KeyboardInterrupt:
         return EXIT_CANCELLED
@@ -102,16 +102,16 @@ def _make_app_parser() -> CommandParser:
     return parser
 
 
-def parse_arguments(words: list[str]) -> Namespace:
+def parse_arguments(arguments: list[str]) -> Namespace:
     """Parse the arguments of a command, whose function is `run` in the result.
 
     Raises:
         UsageError: The arguments are invalid.
     """
-    first = words[0] if words else ""
+    first = arguments[0] if arguments else ""
     name = first if first in COMMANDS else ""
-    rest = words[1:] if name else words
-    options = words[: words.index("--")] if "--" in words else words
+    rest = arguments[1:] if name else arguments
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if not {"-h", "--help"}.isdisjoint(options):
         return Namespace(run=lambda _: _print(make_parser(name).format_help()))
     if not name and first.isalpha() and not os.path.lexists(first):

@@ -112,7 +112,7 @@ class AppServices(Services):
         model: Model | None = None,
         on_progress: PageReport | None = None,
         *,
-        is_first: bool = False,
+        uses_typed_model: bool = False,
     ) -> AppContext:
         """Open a document for the app; see `Bootstrap.make_agent`.
 
@@ -132,7 +132,9 @@ class AppServices(Services):
             )
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
-        agent = bootstrap.make_agent(library, loader, conversation_id, model, is_first=is_first)
+        agent = bootstrap.make_agent(
+            library, loader, conversation_id, model, uses_typed_model=uses_typed_model
+        )
         progress.is_muted = True
         # A source that cannot be read twice, such as standard input, has no stamp.
         can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
@@ -191,7 +193,7 @@ class Launch(Struct, frozen=True, kw_only=True):
             if is_table(Path(self.sources[0])):
                 table = services.open_table(self.sources)
         if table is None and self.sources:
-            first = services.open(self.sources, self.conversation_id, self.model, is_first=True)
+            first = services.open(self.sources, self.conversation_id, self.model, uses_typed_model=True)
             self._reattach_terminal()
         if isinstance(sys.__stderr__, TextIOWrapper):  # its encoding may lack characters that are drawn
             sys.__stderr__.reconfigure(errors="replace")

@@ -20,7 +20,7 @@ from roamtui.program import locate_programs
 
 def write_text(text: str) -> None:
     """Write text to stdout: sanitised on a terminal, otherwise exactly as it is, in UTF-8."""
-    write_styled(sanitise_text(text) if sys.stdout.isatty() else text)
+    write_raw(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
 def check_output_path(path: Path, sources: Iterable[str | Path] = ()) -> None:
@@ -55,10 +55,10 @@ def write_export(path: Path, text: str) -> None:
 
 def write_sanitised(text: str) -> None:
     """Write text to stdout, always sanitised."""
-    write_styled(sanitise_text(text))
+    write_raw(sanitise_text(text))
 
 
-def write_styled(text: str) -> None:
+def write_raw(text: str) -> None:
     """Write text to stdout immediately. It must be safe for a terminal if stdout is one."""
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:

@@ -33,7 +33,7 @@ WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 )
 """Ranges of wide characters, most of them of these scripts: a line may end after each."""
-PAGE_TOKENS = 4_000
+PART_TOKENS = 4_000
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""
 _LINE_END = re.compile("\r\n?|\n")
@@ -76,7 +76,7 @@ def compute_line_starts(text: str) -> array[int]:
     return starts
 
 
-def fold_letters(text: str) -> str:
+def normalise_letters(text: str) -> str:
     """Return only the letters and digits of a text, in lower case, to compare titles."""
     return _SIGNS.sub("", text).casefold()
 
@@ -197,24 +197,24 @@ def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> 
         delivered.setdefault(span.doc, []).append((span.start, span.end))
 
 
-def split_pages(text: str, page_tokens: int = PAGE_TOKENS) -> list[Bounds]:
-    """Split `text` into pages of about `page_tokens` tokens. They cover the whole text.
+def split_parts(text: str, part_tokens: int = PART_TOKENS) -> list[Bounds]:
+    """Split `text` into parts of about `part_tokens` tokens. They cover the whole text.
 
-    A page ends at a blank line, or else at a line end, or else at a space, or else anywhere.
+    A part ends at a blank line, or else at a line end, or else at a space, or else anywhere.
     """
     tokens = estimate_tokens(text)
-    if tokens <= page_tokens:
+    if tokens <= part_tokens:
         return [(0, len(text))]
-    length = max(1, len(text) * page_tokens // tokens)
-    pages: list[Bounds] = []
+    length = max(1, len(text) * part_tokens // tokens)
+    parts: list[Bounds] = []
     start = 0
     while start < len(text):
         end = min(len(text), start + length)
         if end < len(text):
             end = _choose_cut_offset(text, start + (end - start) // 2, end)
-        pages.append((start, end))
+        parts.append((start, end))
         start = end
-    return pages
+    return parts
 
 
 def _choose_cut_offset(text: str, low: int, high: int) -> int:

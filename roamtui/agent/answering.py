@@ -76,8 +76,8 @@ _NO_ROOM = (
 )
 _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
-_PAGE_ROOM = 1.5
-"""Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
+_PART_ROOM = 1.5
+"""Room for a part of a section, the ids in it and the list below it, as a multiple of the part."""
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
@@ -336,8 +336,8 @@ class Answering(Struct, kw_only=True):
     def _make_tool_context(self) -> ToolContext:
         """Make the context for the calls of a reply: they get a share of the tokens that are left."""
         room = max(0, int(_STEP_SHARE * self.room_tokens))
-        if self.model.facts.window_tokens is not None:  # one page fits: older text makes room for it
-            room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
+        if self.model.facts.window_tokens is not None:  # one part fits: older text makes room for it
+            room = max(room, int(_PART_ROOM * self.conversation.state.options.part_tokens))
         return ToolContext(
             conversation=self.conversation,
             searcher=self.search.searcher,

@@ -33,7 +33,7 @@ class SpendingLimit:
         self.usd_max = usd_max
         self._is_shared = is_shared
         self._usd_by_account: dict[str, float] = {}
-        """What was spent, as far as it is known."""
+        """What was spent, if it is known."""
         self._reserved: list[tuple[str, float]] = []
         """The account of each request that is on its way, and what the request may cost."""
         self._lock = Lock()

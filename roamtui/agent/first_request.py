@@ -68,18 +68,18 @@ def make_view(
     limit.
     """
     delivered = state.collect_delivered()
-    words: dict[str, list[Bounds]] = {}
+    named_words: dict[str, list[Bounds]] = {}
     spans = [*shown]
     if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
         spans += state.exchanges[-1].iter_excerpts()
     for span in spans:
         is_excerpt = span.end - span.start > WORDS_LENGTH_MAX
-        add_delivered(delivered if is_excerpt else words, (span,))
+        add_delivered(delivered if is_excerpt else named_words, (span,))
     return ModelView(
         library=state.library,
         delivered=delivered,
-        words=words,
-        page_tokens=state.options.page_tokens,
+        named_words=named_words,
+        part_tokens=state.options.part_tokens,
         room_tokens=room_tokens,
     )
 
@@ -159,7 +159,7 @@ def _choose_context(
     near_tokens = POLICY.neighbourhood_tokens
     if view.room_tokens is not None:
         near_tokens = min(near_tokens, int(_NEAR_SHARE * view.room_tokens))
-        taken = sum(estimate_delivery_tokens(library, section_id, view.page_tokens) for section_id in opened)
+        taken = sum(estimate_delivery_tokens(library, section_id, view.part_tokens) for section_id in opened)
         view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
     missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""

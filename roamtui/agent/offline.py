@@ -47,11 +47,11 @@ from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
-from roamtui.retrieval.missing import list_missing, state_missing
+from roamtui.retrieval.missing import format_absence, list_absent_names
 from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms
-from roamtui.text import split_pages
+from roamtui.text import split_parts
 
 _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
@@ -102,7 +102,7 @@ async def answer_offline(
             await _open_sections(conversation, searcher, opened)
     state = conversation.state
     cards = list_cards(question, _cite_passages(passages, state.library), state.library)
-    absent = await asyncio.to_thread(list_missing, question, state.library)
+    absent = await asyncio.to_thread(list_absent_names, question, state.library)
     is_near = any(passage.is_near for passage in passages)
     has_words = bool(TermMatcher.for_question(question).content_terms)
     complete = (number for number, card in enumerate(cards, start=1) if has_words and not card.lacked)
@@ -185,7 +185,7 @@ def _write_lead(
     """
     library = state.library
     exchange = state.exchanges[-1]
-    missing = state_missing(absent)
+    missing = format_absence(absent)
     if passages:
         if whole is not None:
             judgement = _HAS_WORDS.format("The first passage" if whole == 1 else f"Passage {whole}")
@@ -241,16 +241,16 @@ def _find_passages(
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
-    """List what to open so that the passages can be quoted: their sections, or pages of long ones."""
+    """List what to open so that the passages can be quoted: their sections, or parts of long ones."""
     wanted: list[str] = []
     for passage in passages:
         if library.node(passage.section_id).problem:  # the page of a link was just asked for in vain
             continue
         own = library.node(passage.section_id).own_content_span
-        pages = split_pages(library.text_at(own))
-        for number, (start, end) in enumerate(pages, start=1):
+        parts = split_parts(library.text_at(own))
+        for number, (start, end) in enumerate(parts, start=1):
             if own.get_part(start, end).overlaps(passage.span):
-                wanted.append(f"{passage.section_id}:{number}" if len(pages) > 1 else passage.section_id)
+                wanted.append(f"{passage.section_id}:{number}" if len(parts) > 1 else passage.section_id)
     return tuple(wanted)
 
 

@@ -55,8 +55,10 @@ class RequestBuilder(Struct, kw_only=True):
         preparation = prepare_question(self.conversation.state, options)
         state = apply_events(self.conversation.state, *preparation)
         asked = QuestionAsked(
+            number=len(state.exchanges) + 1,
             question=question,
             within=within,
+            model=self.model.name,
             server=self.model.facts.server,
             asked_at=get_time(),
             is_one_shot=options.is_one_shot,
@@ -64,10 +66,7 @@ class RequestBuilder(Struct, kw_only=True):
         if self.model.small_reason:
             brief = await self._choose_brief(state, question, within, self.budget.messages_max)
             self.brief = brief
-            number = len(state.exchanges) + 1
-            asked = replace(
-                asked, number=number, model=self.model.name, preface=brief.text, excerpts=brief.excerpts
-            )
+            asked = replace(asked, preface=brief.text, excerpts=brief.excerpts)
             searched = make_search_event(state.library, question, brief.hits, brief.read_ids)
             preparation = prepare_question(self.conversation.state, options)
             await self.conversation.apply((*preparation, asked, *((searched,) if brief.hits else ())))
@@ -108,7 +107,7 @@ class RequestBuilder(Struct, kw_only=True):
 
     @property
     def budget(self) -> RequestBudget:
-        """How the context window of the model is shared, as far as it is known by now."""
+        """How the context window of the model is shared, if its size is known."""
         model = self.model
         return share_window(
             model.facts.window_tokens,

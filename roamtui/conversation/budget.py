@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from roamtui.text import PAGE_TOKENS, estimate_tokens
+from roamtui.text import PART_TOKENS, estimate_tokens
 
 if TYPE_CHECKING:  # the settings need no event
     from roamtui.conversation.events import Message
@@ -29,8 +29,8 @@ _HITS_SHARE_WITHOUT_TOOLS = 0.3
 _OPEN_SHARE = 0.4
 _HISTORY_SHARE = 0.2
 """Earlier questions and answers that a rebuild of the transcript keeps."""
-_PAGE_SHARE = 1 / 6
-"""One page of a section. A request can hold several pages and all its other parts."""
+_PART_SHARE = 1 / 6
+"""One part of a section. A request can hold several of them, and everything else."""
 
 
 class KeepOpenMode(StrEnum):
@@ -49,8 +49,8 @@ class OpenSectionOptions(Struct, frozen=True, kw_only=True):
     budget_tokens: int = OPEN_TOKENS_DEFAULT
     follows_window: bool = False
     """Whether each model's context window sets the budget."""
-    page_tokens: int = PAGE_TOKENS
-    """Size of a page of a section. A small context window makes it smaller."""
+    part_tokens: int = PART_TOKENS
+    """Size of a part of a section. A small context window makes it smaller."""
 
 
 class RequestBudget(Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class RequestBudget(Struct, frozen=True, kw_only=True):
     hits_max: int | None = None
     history_max: int | None = None
     open_max: int = OPEN_TOKENS_DEFAULT
-    page_max: int = PAGE_TOKENS
+    part_max: int = PART_TOKENS
 
 
 def share_window(
@@ -83,7 +83,7 @@ def share_window(
         hits_max=int((_HITS_SHARE if has_tools else _HITS_SHARE_WITHOUT_TOOLS) * window),
         history_max=int(_HISTORY_SHARE * window),
         open_max=min(OPEN_TOKENS_DEFAULT, int(_OPEN_SHARE * window)),
-        page_max=min(PAGE_TOKENS, int(_PAGE_SHARE * window)),
+        part_max=min(PART_TOKENS, int(_PART_SHARE * window)),
     )
 
 

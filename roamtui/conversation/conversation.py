@@ -232,8 +232,8 @@ class Conversation:
         return events
 
     def set_budget(self, budget: RequestBudget) -> None:
-        """Set the size of pages, and, unless the person set it, the budget of open sections."""
-        options = replace(self.state.options, page_tokens=budget.page_max)
+        """Set the size of parts, and, unless the person set it, the budget of open sections."""
+        options = replace(self.state.options, part_tokens=budget.part_max)
         if options.follows_window:
             options = replace(options, budget_tokens=budget.open_max)
         self.state = replace(self.state, options=options)
@@ -370,7 +370,7 @@ class Conversation:
             from roamtui.conversation.notes import NoteStore  # noqa: PLC0415
 
             with suppress(StoreError):
-                NoteStore(store.notes_folder, state.source).take_over(saved.source)
+                NoteStore(store.notes_folder, state.source).move_from(saved.source)
         return _Opened(log, state, source_loader, warning)
 
 

@@ -37,7 +37,7 @@ class DraftFile:
             return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
         return []
 
-    def take_over(self, *, is_new: bool) -> None:
+    def adopt_newest(self, *, is_new: bool) -> None:
         """Take the newest draft that no program uses, unless the conversation has one.
 
         A conversation that `is_new` takes a draft of its document. Another one takes its own, from before its

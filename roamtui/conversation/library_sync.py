@@ -55,7 +55,7 @@ def reload_state(state: ConversationState, library: Library) -> Events:
                 section,
                 section_id=section_id,
                 deliveries=(),
-                tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
+                tokens=estimate_delivery_tokens(library, section_id, state.options.part_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
     nodes = filter(None, {*state.unfolded, state.reading_id})

@@ -103,7 +103,7 @@ class NoteStore:
             for source in sources:
                 self._write(source, {}, ids)
 
-    def take_over(self, moved: str) -> None:
+    def move_from(self, moved: str) -> None:
         """Take the notes from the source that the document had before it moved."""
         with map_store_errors("move the notes", self._folder):
             if notes := _read(self._get_path(moved)):

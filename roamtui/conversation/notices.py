@@ -103,17 +103,17 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             for result in results:
                 by_status.setdefault(result.status, {})[result.section_id or result.id] = result.text
             for status, texts in by_status.items():
-                words, symbol, severity = _EXPANSION_WORDS[status]
-                notice = _make_section_notice(slot, words, [*texts], library)
+                template, symbol, severity = _EXPANSION_WORDS[status]
+                notice = _make_section_notice(slot, template, [*texts], library)
                 # the agent's texts are tool results
                 if status is ExpandStatus.FAILED and origin is Origin.PERSON:
                     notice = Notice(slot, " ".join(texts.values()))
                 yield replace(notice, symbol=symbol, severity=severity)
         case SectionsClosed(section_ids=section_ids, kept=kept):
-            slot, words = _CLOSE_WORDS[event.reason]
+            slot, template = _CLOSE_WORDS[event.reason]
             if section_ids:
-                words = "Closing {} after this answer" if event.is_pending else words
-                yield _make_section_notice(slot, words, section_ids, library)
+                template = "Closing {} after this answer" if event.is_pending else template
+                yield _make_section_notice(slot, template, section_ids, library)
             if kept:
                 slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.CHAT
                 kept_ids = [section_id for section_id, _ in kept]
@@ -144,13 +144,13 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
 
 
 def _make_section_notice(
-    slot: NoticeSlot, words: str, section_ids: Sequence[str], library: Library
+    slot: NoticeSlot, template: str, section_ids: Sequence[str], library: Library
 ) -> Notice:
     """Make a notice on sections. In a status message, a single one is named at once."""
     labels = _list_labels(section_ids, library)
     if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
-        return Notice(slot, words.format(f"“{labels[0][1]}”"))
-    return Notice(slot, words.format(format_count(len(section_ids), "section")), labels, symbol="◆")
+        return Notice(slot, template.format(f"“{labels[0][1]}”"))
+    return Notice(slot, template.format(format_count(len(section_ids), "section")), labels, symbol="◆")
 
 
 def _list_labels(section_ids: Iterable[str], library: Library) -> tuple[tuple[str, str], ...]:

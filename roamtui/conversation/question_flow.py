@@ -173,7 +173,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
         for citation in outcome.citations
         if citation.is_verified and citation.span is not None and subtract_delivered(citation.span, delivered)
         if citation.section_id not in state.open_sections
-        if estimate_delivery_tokens(state.library, citation.section_id, state.options.page_tokens)
+        if estimate_delivery_tokens(state.library, citation.section_id, state.options.part_tokens)
         <= _QUOTED_TOKENS_MAX
     ]
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()

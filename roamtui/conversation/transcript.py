@@ -118,7 +118,7 @@ def _render_open_sections(state: ConversationState, earlier: set[Span]) -> list[
                 tuple(Span(doc=doc, start=start, end=end) for start, end in merged),
                 delivered=rendered,
                 nonce=state.nonce,
-                page_tokens=state.options.page_tokens,
+                part_tokens=state.options.part_tokens,
             )
             blocks.append(block)
             rendered.setdefault(doc, []).extend(merged)

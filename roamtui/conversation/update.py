@@ -159,7 +159,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
             delivered=delivered,
             nonce=state.nonce,
             nearest=command.nearest.get(requested, ()),
-            page_tokens=state.options.page_tokens,
+            part_tokens=state.options.part_tokens,
         )
         section_id = block.section_id
         text = block.text
@@ -257,7 +257,7 @@ def open_without_text(
                 section_id=section_id,
                 opened_by=origin,
                 last_used=number,
-                tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
+                tokens=estimate_delivery_tokens(library, section_id, state.options.part_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
             sections[section_id] = replace(section, last_used=number, is_closing=False)

@@ -16,7 +16,7 @@ from roamtui.convert.html_tree import read_page
 from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import ZipPackage
 from roamtui.errors import SourceError
-from roamtui.text import fold_letters
+from roamtui.text import normalise_letters
 
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
@@ -127,7 +127,7 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
             else:
                 place.addprevious(heading)
         # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
-        if len(fold_letters(title)) > len(fold_letters("".join(heading.itertext()))):
+        if len(normalise_letters(title)) > len(normalise_letters("".join(heading.itertext()))):
             heading[:] = []
             heading.text = title
         listed[heading] = level, int(heading.tag[1])
@@ -141,5 +141,5 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
 
 def _is_similar(first: str, second: str) -> bool:
     """Return whether two titles are the same, except for words at the start or end of one of them."""
-    short, long = sorted(map(fold_letters, (first, second)), key=len)
+    short, long = sorted(map(normalise_letters, (first, second)), key=len)
     return bool(short) and (long.startswith(short) or long.endswith(short))

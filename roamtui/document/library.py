@@ -66,7 +66,7 @@ def make_short_name(name: str) -> str:
     return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
 
 
-def fold_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Fold a title or file name, so that case, spaces, code marks and marks around it make no difference."""
     return " ".join(name.casefold().replace("`", "").strip(" \t\r\n[]\"'").split())
 
@@ -211,9 +211,9 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         for document in self.documents:
             columns = document.columns
             for section_id, kind, title in zip(document.ids, columns.kinds, columns.titles, strict=True):
-                names = {fold_name(title)}
+                names = {normalise_name(title)}
                 if kind is NodeKind.FILE:
-                    names.add(fold_name(self.node(section_id).doc))
+                    names.add(normalise_name(self.node(section_id).doc))
                     names |= {posixpath.splitext(each)[0] for each in names}
                 for each in names:
                     ids_by_name[each].append(section_id)

@@ -21,7 +21,7 @@ from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.quoted_sentence import Part, QuotedSentence
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PATH_STEP, format_path
-from roamtui.output import write_notice, write_sanitised, write_styled
+from roamtui.output import write_notice, write_raw, write_sanitised
 from roamtui.plain import get_isolates, shorten
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
 from roamtui.quotes.wording import (
@@ -77,7 +77,7 @@ def write_answer(
     exchange: Exchange,
     library: Library,
     model_name: str,
-    write_laid_out: Callable[[str], None] = write_styled,
+    write_laid_out: Callable[[str], None] = write_raw,
 ) -> None:
     """Write an answer and its sources to stdout: laid out, with verdicts, at a terminal, or as it is.
 

@@ -32,7 +32,7 @@ from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer
-from roamtui.output import warn, write_json, write_notice, write_styled, write_text
+from roamtui.output import warn, write_json, write_notice, write_raw, write_text
 from roamtui.plain import sanitise_line
 from roamtui.signals import end_after_task
 from roamtui.sources.source_names import abbreviate_sources
@@ -72,7 +72,7 @@ async def run_ask(
     live = None
     if is_streaming or (is_watched and output_format is not OutputFormat.EVENTS):
         live = LiveAnswer(agent, is_streaming=is_streaming)
-    write_laid_out = write_styled if live is None else live.write_last
+    write_laid_out = write_raw if live is None else live.write_last
     report = AskReport(agent, output_format, is_watched=is_watched, write_laid_out=write_laid_out)
     try:
         with end_after_task():
@@ -110,7 +110,7 @@ class AskReport:
         output_format: OutputFormat = OutputFormat.TEXT,
         *,
         is_watched: bool,
-        write_laid_out: Callable[[str], None] = write_styled,
+        write_laid_out: Callable[[str], None] = write_raw,
     ) -> None:
         self._agent = agent
         self._is_watched = is_watched and output_format is not OutputFormat.EVENTS

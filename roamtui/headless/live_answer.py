@@ -19,7 +19,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
 from roamtui.headless.answer_lines import get_terminal_form, render_answer
 from roamtui.markdown.lines import measure
-from roamtui.output import ProgressLine, write_styled
+from roamtui.output import ProgressLine, write_raw
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
@@ -52,7 +52,7 @@ class RewritableText:
         has_left = first > same
         written = lines if has_left and is_last else lines[first:]
         if written or back:
-            write_styled((f"\x1b[{back}F\x1b[J" if back else "") + "".join(written))
+            write_raw((f"\x1b[{back}F\x1b[J" if back else "") + "".join(written))
         self._lines = [*self._lines[:first], *lines[first:]] if lines else []
 
 

@@ -138,7 +138,7 @@ def run_recheck(
                 claims = _list_saved_claims(state, target)
             else:
                 # without a `source`, the file names it
-                sources = _Sources(partial(reopen, is_own=replaces_source), path.parent, source)
+                sources = _Sources(partial(reopen, is_trusted=replaces_source), path.parent, source)
                 claims = read_claims_of_file(path, target, sources.open, replaces_source=replaces_source)
         except (RoamtuiError, OSError) as error:
             failures.append(error)

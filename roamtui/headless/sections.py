@@ -28,7 +28,7 @@ from roamtui.search.base import Hit, SearchMode
 from roamtui.search.searcher import Searcher
 from roamtui.sources.listing import list_sources
 from roamtui.sources.source_names import split_sources
-from roamtui.text import split_pages
+from roamtui.text import split_parts
 
 _HIT_INDENT = "   "
 
@@ -163,28 +163,28 @@ def _find_reference(library: Library, name: str) -> Reference:
         rest = " or another one" if len(list_named(library, name)) > len(similar) else ""
         hint = f" Did you mean {nearest}{rest}?" if nearest else " The outline lists the titles."
         raise UsageError(f"{explain_unresolved(library, name)}{hint}")
-    is_root = reference.section_id == library.root_id and reference.page is None
+    is_root = reference.section_id == library.root_id and reference.part is None
     if not is_root and reference.section_id not in library:
         raise UnknownSectionError(name)
     return reference
 
 
 def _list_texts(library: Library, reference: Reference) -> list[str]:
-    """Return the source text of a section, of its page, or of the sections of a range.
+    """Return the source text of a section, of its part, or of the sections of a range.
 
     Raises:
-        RoamtuiError: There is no such page or range, or the section could not be read.
+        RoamtuiError: There is no such part or range, or the section could not be read.
     """
     section_id = reference.section_id
     if section_id in library and (problem := library.node(section_id).problem):
         raise SourceError(problem)
-    if reference.page is not None:
+    if reference.part is not None:
         own = library.node(section_id).own_content_span
-        pages = split_pages(library.text_at(own))
-        if not 1 <= reference.page <= len(pages):
-            raise UsageError(f'Section "{section_id}" has only {format_count(len(pages), "page")}.')
-        page = own.get_part(*pages[reference.page - 1])
-        texts = [*library.list_heads([page]), library.text_at(page)]
+        parts = split_parts(library.text_at(own))
+        if not 1 <= reference.part <= len(parts):
+            raise UsageError(f'Section "{section_id}" has only {format_count(len(parts), "page")}.')
+        part = own.get_part(*parts[reference.part - 1])
+        texts = [*library.list_heads([part]), library.text_at(part)]
     elif reference.steps or section_id == library.root_id:
         ranges = ChildRanges.for_section(library, section_id)
         shown = ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]

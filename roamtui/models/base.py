@@ -126,7 +126,7 @@ class Model:
     """What is known about it: before the start, little."""
     window_limit: int | None = None
     """Size of the window that the server named when it refused a request."""
-    is_set_small: bool | None = None
+    small_setting: bool | None = None
     """Whether the person says that the model is small, or None if they say nothing."""
     refuses_tools: bool = False
     """Whether the model has no tool calls, according to litellm or its server."""
@@ -152,8 +152,8 @@ class Model:
         window = facts.window_tokens
         if window is not None and window < _TOOLS_WINDOW_MIN:
             return f"{format_window(window)} has no room for tools"
-        if self.is_set_small is not None:
-            return "set by small_model" if self.is_set_small else ""
+        if self.small_setting is not None:
+            return "set by small_model" if self.small_setting else ""
         if facts.parameters is not None:
             billions = round(facts.parameters / 1e9, 1)
             return f"{billions:g} billion parameters" if billions <= _SMALL_BILLIONS_MAX else ""

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, closing
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from roamtui.models.registry import is_model_name, make_model
 from roamtui.models.tool_spec import ToolSpec
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
+from roamtui.parallel import run_parallel
 from roamtui.web.page import FetchOptions
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
 
@@ -215,8 +215,7 @@ def discover_models(
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
         server_url = normalise_url(server_url)
         places[LocalServer(urlsplit(server_url).netloc, provider, server_url)] = server_url
-    with ThreadPoolExecutor(len(places) or 1) as pool:
-        statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
+    statuses = [*zip(places, run_parallel(probe_server, places.values()), strict=True)]
     offers: list[ModelOffer] = []
     for server, status in statuses:
         is_here = is_loopback(status.url)

@@ -47,7 +47,7 @@ class LitellmModel(Model):
         self._is_described = False
         """Whether `facts` is complete."""
         self.facts = ModelFacts(window_tokens=self._options.window_tokens)
-        self.is_set_small = self._options.small_model
+        self.small_setting = self._options.small_model
 
     @property
     @override

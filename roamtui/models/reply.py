@@ -42,7 +42,7 @@ async def read_reply(
     """
     sent = estimate_request(model, request)
     written_length = 0  # in bytes
-    is_counted = False
+    needs_estimate = True
     reply = _read_uncounted(model, request)
     try:
         async with aclosing(reply):
@@ -55,7 +55,7 @@ async def read_reply(
                     case RetryPending(may_cost=True):
                         meter.add(sent)
                     case UsageReported(usage):
-                        is_counted = True
+                        needs_estimate = False
                         meter.add(add_cost(usage, model.facts.prices))
                         if usage.source == "provider":
                             model.learn_size(sent.input_tokens, usage.input_tokens)
@@ -63,10 +63,10 @@ async def read_reply(
                         pass
                 yield event
     except ModelError as error:
-        is_counted = is_counted or not (error.may_cost or written_length)
+        needs_estimate = needs_estimate and (error.may_cost or written_length > 0)
         raise
     finally:
-        if not is_counted:
+        if needs_estimate:
             written = replace(sent, output_tokens=written_length // _BYTES_PER_TOKEN, cost_usd=None)
             meter.add(add_cost(written, model.facts.prices))
 

@@ -25,14 +25,14 @@ from roamtui.outline.render import compute_outline_budget, fill_lines, render_ou
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
 from roamtui.plain import format_count
 from roamtui.text import (
-    PAGE_TOKENS,
+    PART_TOKENS,
     WHOLE_TOKENS_MAX,
     Delivered,
     Span,
     add_delivered,
     estimate_tokens,
     format_tokens,
-    split_pages,
+    split_parts,
     subtract_bounds,
     subtract_delivered,
 )
@@ -47,6 +47,8 @@ _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _LONG_URL = re.compile(r"(?<=\]\()[^()<>\s]{121,}(?=\))")
 """A long target of a link. Other URLs are words that a reader sees, so that a quote needs all of them."""
 _URL_LENGTH_SHOWN = 60
+KNOWN_MARK = "its text stands above"
+"""Says that the model has the text of a section already."""
 
 
 class ExpandedBlock(Struct, frozen=True, kw_only=True):
@@ -60,7 +62,7 @@ class ExpandedBlock(Struct, frozen=True, kw_only=True):
     tokens: int = 0
     """Estimated tokens of `spans`."""
     is_listing: bool = False
-    """Whether the block only lists children or pages."""
+    """Whether the block only lists children."""
     is_failed: bool = False
     """Whether the file or page of the section could not be read."""
 
@@ -72,21 +74,21 @@ def render_section(
     delivered: Delivered,
     nonce: str,
     nearest: Sequence[str] = (),
-    page_tokens: int = PAGE_TOKENS,
+    part_tokens: int = PART_TOKENS,
 ) -> ExpandedBlock:
     """Render the block of a requested section, which must be loaded.
 
-    The request is an id, a page ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and
+    The request is an id, a part ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and
     names the sections `nearest`. Text in `delivered` is not repeated. The fences contain `nonce`, which is
-    different in each conversation. A text of several pages, of `page_tokens` each, comes as its first one,
+    different in each conversation. A text of several parts, of `part_tokens` each, comes as its first one,
     unless the request names another.
     """
-    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, page_tokens=page_tokens)
+    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, part_tokens=part_tokens)
     reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
         if reference.steps:
             return writer.make_range_block(reference)
-        tokens = min(compute_outline_budget(library, None), page_tokens)
+        tokens = min(compute_outline_budget(library, None), part_tokens)
         outline = render_outline(library, budget_tokens=tokens).rstrip()
         return ExpandedBlock(text=outline, is_listing=True)
     if reference is None or reference.section_id not in library:
@@ -104,27 +106,27 @@ def render_section(
     return writer.make_section_block(node, reference)
 
 
-def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int) -> int:
+def estimate_delivery_tokens(library: Library, section_id: str, part_tokens: int) -> int:
     """Estimate how many tokens are delivered when a section is opened.
 
-    That is its whole subtree if this is small, otherwise its first page.
+    That is its whole subtree if this is small, otherwise its first part.
     """
     own_tokens, tokens = library.count_tokens(section_id)
-    return tokens if _opens_whole(library, section_id, page_tokens) else min(own_tokens, page_tokens)
+    return tokens if _opens_whole(library, section_id, part_tokens) else min(own_tokens, part_tokens)
 
 
-def find_opened_span(library: Library, section_id: str, page_tokens: int) -> Span:
+def find_opened_span(library: Library, section_id: str, part_tokens: int) -> Span:
     """Return what is delivered when a section is opened; see `estimate_delivery_tokens`."""
     node = library.node(section_id)
-    if _opens_whole(library, section_id, page_tokens):
+    if _opens_whole(library, section_id, part_tokens):
         return node.content_span
     own = node.own_content_span
-    return own.get_part(*split_pages(library.text_at(own), page_tokens)[0])
+    return own.get_part(*split_parts(library.text_at(own), part_tokens)[0])
 
 
-def _opens_whole(library: Library, section_id: str, page_tokens: int) -> bool:
+def _opens_whole(library: Library, section_id: str, part_tokens: int) -> bool:
     """Return whether a section is so small that opening it gives all below it too."""
-    return library.count_tokens(section_id)[1] <= min(WHOLE_TOKENS_MAX, page_tokens)
+    return library.count_tokens(section_id)[1] <= min(WHOLE_TOKENS_MAX, part_tokens)
 
 
 def render_open_section(
@@ -134,13 +136,13 @@ def render_open_section(
     *,
     delivered: Delivered,
     nonce: str,
-    page_tokens: int = PAGE_TOKENS,
+    part_tokens: int = PART_TOKENS,
 ) -> str:
     """Render the block of an open section again, with the text in `spans`. See `render_section`."""
     node = library.node(section_id)
     own = node.own_content_span
     wanted = node.content_span if spans and spans[-1].end > own.end else own
-    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, page_tokens=page_tokens)
+    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, part_tokens=part_tokens)
     return "\n".join(writer.render_block(node, wanted, spans))
 
 
@@ -157,26 +159,26 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
     delivered: Delivered
     """Text that is not repeated."""
     nonce: str
-    page_tokens: int
+    part_tokens: int
 
     def make_section_block(self, node: Node, reference: Reference) -> ExpandedBlock:
-        """Make the block of a section: all of it if it is small, or else a page of its own text."""
-        page_note = ""
+        """Make the block of a section: all of it if it is small, or else a part of its own text."""
+        part_note = ""
         own = node.own_content_span
         tokens = self.library.count_tokens(node.id)[1]
-        if reference.page is None and _opens_whole(self.library, node.id, self.page_tokens):
+        if reference.part is None and _opens_whole(self.library, node.id, self.part_tokens):
             wanted = node.content_span
         else:
-            pages = split_pages(self.library.text_at(own), self.page_tokens)
-            number = 1 if reference.page is None else reference.page
-            count = len(pages)
+            parts = split_parts(self.library.text_at(own), self.part_tokens)
+            number = 1 if reference.part is None else reference.part
+            count = len(parts)
             if not 1 <= number <= count:
-                pages_there = f"{format_count(count, 'page')}, [{node.id}:1] to [{node.id}:{count}]"
-                return ExpandedBlock(text=f"[{node.id}] has no such page. It has {pages_there}.")
-            wanted = own.get_part(*pages[number - 1])
+                parts_there = f"{format_count(count, 'page')}, [{node.id}:1] to [{node.id}:{count}]"
+                return ExpandedBlock(text=f"[{node.id}] has no such page. It has {parts_there}.")
+            wanted = own.get_part(*parts[number - 1])
             if count > 1:
                 rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
-                page_note = f"(Page {number} of {count} of this section's own text. {rest})"
+                part_note = f"(Page {number} of {count} of this section's own text. {rest})"
         new = self._compute_undelivered_spans(wanted)
         has_text = bool(new) or bool(self.library.text_at(wanted).strip())
         if not has_text and node.kind in LOADED_ON_DEMAND and tokens:
@@ -184,13 +186,13 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         if new:
             lines = self.render_block(node, wanted, new)
         else:
-            where = f" ({format_line_range(self.library, wanted)}) is open already: its text stands above."
+            where = f" ({format_line_range(self.library, wanted)}) is open already: {KNOWN_MARK}."
             if not has_text:
                 where = ": it has no text of its own."
             lines = [f"[{node.id}] {format_path(self.library, node.id)}{where}"]
             if wanted.end <= own.end:
                 lines += self._list_below(node.id, {})
-        return self._make_block(node.id, [*lines, page_note] if page_note else lines, new)
+        return self._make_block(node.id, [*lines, part_note] if part_note else lines, new)
 
     def make_range_block(self, reference: Reference) -> ExpandedBlock:
         """Make the block of a range of children, with their texts if small, or else with lines for them."""
@@ -213,7 +215,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         start, end = bounds
         head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
         size = ranges.tokens_before[end] - ranges.tokens_before[start]
-        is_small = size <= min(WHOLE_TOKENS_MAX, self.page_tokens)
+        is_small = size <= min(WHOLE_TOKENS_MAX, self.part_tokens)
         if steps and not is_root and is_small and library.node(children[start]).kind is NodeKind.SECTION:
             documents = {library.node(child).span.doc for child in children[start:end] if library.grafts}
             first = library.node(children[start]).span
@@ -225,7 +227,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             lines = ranges.describe(parent_id, steps)
         else:
             tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
-            tokens = tokens if self.page_tokens == PAGE_TOKENS else min(tokens, self.page_tokens)
+            tokens = tokens if self.part_tokens == PART_TOKENS else min(tokens, self.part_tokens)
             lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
         listing = "\n".join([head, *lines])
         return ExpandedBlock(section_id=None if is_root else parent_id, text=listing, is_listing=True)
@@ -235,7 +237,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         head = f"[{node.id}] {format_path(self.library, node.id)} ({format_line_range(self.library, wanted)})"
         lines = [head, *self._render_text(node.id, wanted, spans)]
         own = node.own_content_span
-        if wanted.end <= own.end and wanted.start <= own.start:  # the first page lists the subsections
+        if wanted.end <= own.end and wanted.start <= own.start:  # the first part lists the subsections
             delivered_now = {doc: [*bounds] for doc, bounds in self.delivered.items()}
             add_delivered(delivered_now, spans)
             lines += self._list_below(node.id, delivered_now)
@@ -283,7 +285,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         named = children[:LISTED_MAX] if delivered else ()
         given = [child for child in named if _has_subtree(library, child, delivered)]
         closed = [child for child in children if child not in given]
-        lines = fill_lines(library, closed, min(_LIST_TOKENS, self.page_tokens), parent_id=section_id)
+        lines = fill_lines(library, closed, min(_LIST_TOKENS, self.part_tokens), parent_id=section_id)
         if given:
             names = (f"[{child}] {format_node_title(library.node(child), length_max=60)}" for child in given)
             lines.append(f"(Given above: {'; '.join(names)})")

@@ -1,6 +1,6 @@
 """The one grammar of ids, in what a model asks for, in the marks of an answer, and in lines that we write.
 
-An id is eight hexadecimal digits, perhaps with one of the section's pages (``07f3277d:2``) or a range of its
+An id is eight hexadecimal digits, perhaps with a part of the section (``07f3277d:2``) or a range of its
 children (``07f3277d:c2.5``). A date or a hash can look the same: only the existing sections tell an id from
 these.
 """
@@ -35,8 +35,8 @@ class Reference(Struct, frozen=True, kw_only=True):
     """A parsed id from a tool call."""
 
     section_id: str
-    page: int | None = None
-    """1-based page of the section's own text."""
+    part: int | None = None
+    """1-based part of the section's own text. The model is told that it is a page."""
     steps: tuple[int, ...] = ()
     """1-based number of a range of the section's children, then of a range within that range, and so on."""
 
@@ -56,16 +56,16 @@ def parse_reference(text: str) -> Reference | None:
     match = _REFERENCE.match(text.strip(_AROUND).lower())
     if match is None:
         return None
-    section_id, page, steps = match.groups()
+    section_id, part, steps = match.groups()
     return Reference(
         section_id=section_id,
-        page=int(page) if page else None,
+        part=int(part) if part else None,
         steps=tuple(int(step) for step in steps.split(".")) if steps else (),
     )
 
 
 def list_ids(text: str, start: int = 0) -> list[str]:
-    """List what looks like an id in a text, each with its page or range."""
+    """List what looks like an id in a text, each with its part or range."""
     return [word.lower() for word in _WORD.findall(text, start)]
 
 
@@ -86,13 +86,12 @@ def find_marks(
     for match in _MARK.finditer(text):
         section_ids = (word[:8] for word in list_ids(match[0]))
         named = tuple(dict.fromkeys(section_id for section_id in section_ids if section_id in known))
-        mark = Mark(match.start(), match.end(), named)
-        if not named and accepts is not None and (plain := _PLAIN_MARK.fullmatch(match[0])) is not None:
+        if named:
+            yield Mark(match.start(), match.end(), named)
+        elif accepts is not None and (plain := _PLAIN_MARK.fullmatch(match[0])) is not None:
             unknown = Mark(match.start(), match.end(), (plain[1],))
             if accepts(unknown):
                 yield unknown
-        elif named:
-            yield mark
 
 
 def strip_marks(text: str, known: Container[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
-from roamtui.document.library import Library, fold_name
+from roamtui.document.library import Library, normalise_name
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
@@ -18,7 +18,7 @@ _CANDIDATES_MAX = 10_000
 _SCORE_MIN = 62.0
 """Minimum similarity of a near name. A short name reaches 60 with any long title that has its letters."""
 _SUGGESTED_MAX = 3
-_TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
+_TITLE_CONTINUES = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
 _NUMBERED = re.compile(r"(?:sections?|clauses?|paragraphs?|abschnitt|ziffer|§+) ?(?=\d)")
 """Words before a number that a text refers to, but that its title seldom has: "Section 2.6"."""
@@ -59,7 +59,7 @@ def explain_unresolved(library: Library, name: str) -> str:
 
 
 def _split_name(text: str) -> list[str]:
-    return [fold_name(part) for part in text.replace(PATH_STEP, PLAIN_PATH_STEP).split(PLAIN_PATH_STEP)]
+    return [normalise_name(part) for part in text.replace(PATH_STEP, PLAIN_PATH_STEP).split(PLAIN_PATH_STEP)]
 
 
 def list_named(library: Library, text: str) -> list[str]:
@@ -73,7 +73,7 @@ def list_named(library: Library, text: str) -> list[str]:
     for section_id in (found for name in names for found in library.ids_by_name.get(name, ())):
         # The nodes above must have the other names in this order. The iterator skips the nodes between them.
         nodes = map(library.node, library.node(section_id).ancestors)
-        titles = iter([fold_name(node.title) for node in nodes])
+        titles = iter([normalise_name(node.title) for node in nodes])
         if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
             named[get_canonical_id(library, section_id)] = None
     return [*named]
@@ -81,7 +81,7 @@ def list_named(library: Library, text: str) -> list[str]:
 
 def _list_titles(library: Library, start: str) -> list[str]:
     names = (name for name in library.ids_by_name if name.startswith(start))
-    return [name for name in names if not _TITLE_GOES_ON.match(name, len(start))]
+    return [name for name in names if not _TITLE_CONTINUES.match(name, len(start))]
 
 
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:

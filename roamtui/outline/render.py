@@ -109,19 +109,19 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
         return "(The document is empty.)\n"
     title_id = library.title_id
     roots = list_roots(library)
-    outside_title: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     if title_id is None:
         name = format_library_title(library)
     else:
         node = library.node(title_id)
         name = f"[{title_id}] {format_node_title(node)} ({format_size(library, title_id)})"
         # they come first
-        outside_title = tuple(takewhile(lambda root: library.node(root).parent is None, roots))
+        outside = tuple(takewhile(lambda root: library.node(root).parent is None, roots))
     head = [f"Outline of {name}", _LEGEND]
     budget = compute_outline_budget(library, None) if budget_tokens is None else budget_tokens
     parent_id = title_id or library.root_id
     left = budget - _estimate_lines(head)
-    lines = fill_lines(library, roots, left, parent_id=parent_id, outside_parent=outside_title, is_whole=True)
+    lines = fill_lines(library, roots, left, parent_id=parent_id, outside_parent=outside, is_below=False)
     return "\n".join([*head, *(lines or ["(Nothing in it has text.)"])]) + "\n"
 
 
@@ -136,14 +136,14 @@ def fill_lines(
     *,
     parent_id: str,
     outside_parent: Sequence[str] = (),
-    is_whole: bool = False,
+    is_below: bool = True,
 ) -> list[str]:
     """Render lines for the nodes that have text, and for the most useful nodes below.
 
     If they do not fit, render `outside_parent`, the nodes that are not below `parent_id`, and then the ranges
     of `parent_id`. If not even these fit, the outline of the whole library is one line.
     """
-    outline = _Outline(library=library, tokens_left=budget_tokens, is_below=not is_whole)
+    outline = _Outline(library=library, tokens_left=budget_tokens, is_below=is_below)
     for length_max in _NAME_LENGTHS:
         lines = outline.list_lines(node_ids, depth=0, name_length_max=length_max)
         if lines is not None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import Note
-from roamtui.document.library import Library, fold_name
+from roamtui.document.library import Library, normalise_name
 from roamtui.outline.labels import PATH_STEP, make_path
 from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
@@ -112,7 +112,7 @@ def _find_section_id(note: Note, library: Library) -> str:
     path = note.citation.path
     if section_id in library or note.source_key == get_source_key(library) or not path:
         return section_id
-    named = library.ids_by_name.get(fold_name(path[-1]), ())
+    named = library.ids_by_name.get(normalise_name(path[-1]), ())
     return next((named_id for named_id in named if make_path(library.node(named_id)) == path), section_id)
 
 

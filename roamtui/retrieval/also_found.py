@@ -31,7 +31,7 @@ class FurtherPlace(NamedTuple):
 
     section_id: str
     line: str
-    words: Span
+    span: Span
     """The document's words in the line."""
 
 
@@ -66,7 +66,7 @@ def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Spa
             words = own.get_part(start, min(end, start + WORDS_LENGTH_MAX))
             is_new = (
                 subtract_delivered(words, known) == [(words.start, words.end)]
-                for known in (view.delivered, view.words)
+                for known in (view.delivered, view.named_words)
             )
             if all(is_new):
                 best = words

@@ -16,7 +16,7 @@ from roamtui.search.base import Hit
 from roamtui.search.lexicon import ASKING_WORDS, make_pattern
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
-from roamtui.text import PAGE_TOKENS, WHOLE_TOKENS_MAX, Delivered
+from roamtui.text import PART_TOKENS, WHOLE_TOKENS_MAX, Delivered
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
 """Words that start a question with a verb, and tell "and how do I pay?" from "and for a car?"."""
@@ -28,9 +28,9 @@ class ModelView(Struct, frozen=True, kw_only=True):
     library: Library
     delivered: Delivered = field(default_factory=dict)
     """Text that the model has already got, and that is not repeated."""
-    words: Delivered = field(default_factory=dict)
+    named_words: Delivered = field(default_factory=dict)
     """Words of other sections that lists above have named. Excerpts repeat them, or they would be torn."""
-    page_tokens: int = PAGE_TOKENS
+    part_tokens: int = PART_TOKENS
     room_tokens: int | None = None
     """Maximum tokens of what it gets now, or None for no limit."""
 
@@ -60,7 +60,7 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
     tokens_max = POLICY.hits_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, view.room_tokens)
-    tokens = estimate_delivery_tokens(library, section_id, view.page_tokens)
+    tokens = estimate_delivery_tokens(library, section_id, view.part_tokens)
     if runner_up_share > POLICY.runner_up_share_max or tokens > tokens_max:
         return ()
     text = library.text_at(library.node(section_id).own_content_span)

@@ -5,20 +5,18 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.outline.expansion import find_opened_span
+from roamtui.outline.expansion import KNOWN_MARK, find_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
-from roamtui.retrieval.missing import list_missing, state_missing
+from roamtui.retrieval.missing import format_absence, list_absent_names
 from roamtui.retrieval.policy import POLICY
 from roamtui.retrieval.quoted import quote_spans
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, add_delivered, estimate_tokens
-
-_KNOWN_MARK = "its text stands above"
 
 
 class HitList(Struct, frozen=True, kw_only=True):
@@ -53,7 +51,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     for hit in hits:
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
     known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
-    add_delivered(known, (find_opened_span(library, section_id, view.page_tokens) for section_id in opened))
+    add_delivered(known, (find_opened_span(library, section_id, view.part_tokens) for section_id in opened))
     view = replace(view, delivered=known)
     chosen = choose_excerpts(view, _select_excerpted(hits_by_id, has_clear_hit=bool(opened)), matcher)
     lines: list[str] = []
@@ -67,7 +65,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         else:
             notes.insert(0, format_size(library, section_id))
         if not spans and is_delivered_text(library, section_id, known):
-            notes.append(_KNOWN_MARK)
+            notes.append(KNOWN_MARK)
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         quoted, named = quote_spans(library, section_id, spans)
@@ -84,10 +82,10 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         lines += [LEAD, *(place.line for place in also)]
     return HitList(
         text="\n".join(lines),
-        excerpts=(*excerpts, *(place.words for place in also)),
+        excerpts=(*excerpts, *(place.span for place in also)),
         section_ids=tuple(chosen),
         also_found=tuple(place.section_id for place in also),
-        missing=state_missing(list_missing(query, library)),
+        missing=format_absence(list_absent_names(query, library)),
     )
 
 

@@ -10,7 +10,7 @@ from os.path import commonprefix
 
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language, stem
-from roamtui.search.terms import detect_language, find_quoted_phrases, fold_term, normalise_unicode
+from roamtui.search.terms import detect_language, find_quoted_phrases, normalise_term, normalise_unicode
 
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length, in characters, of a library in which words are looked for."""
@@ -41,12 +41,12 @@ def format_quoted(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def state_missing(words: Sequence[str]) -> tuple[str, ...]:
+def format_absence(words: Sequence[str]) -> tuple[str, ...]:
     """Return the statement for `write_absence` that some words are missing; none without words."""
     return (f"{format_quoted(words)} {'do' if len(words) > 1 else 'does'} not occur",) if words else ()
 
 
-def list_missing(query: str, library: Library) -> list[str]:
+def list_absent_names(query: str, library: Library) -> list[str]:
     """Return the names, numbers, codes and quoted words of a query that no text of a library contains.
 
     Only letters and digits count, without case, accents and the endings of words. The list is empty if the
@@ -69,19 +69,21 @@ def _list_forms(query: str) -> dict[str, list[str]]:
     """Return each word of a query that may be said to be missing, with the forms that show it is not."""
     query = normalise_unicode(query)
     quoted = find_quoted_phrases(query, words_min=1)
-    forms = {phrase: [_fold(phrase)] for phrase in quoted}
+    forms = {phrase: [_normalise(phrase)] for phrase in quoted}
     for phrase in quoted:
         query = query.replace(phrase, " ")
     matches = [*_NAME.finditer(query)]
     inside = [match["word"] for match in matches if match["inside"] is not None]
     # German nouns have capitals too, and in a headline such as "What Is a Fee?" each word has one
-    is_headline = query.isupper() or any(word.istitle() and fold_term(word) in STOP_WORDS for word in inside)
+    titled = (normalise_term(word) for word in inside if word.istitle())
+    is_headline = query.isupper() or not STOP_WORDS.isdisjoint(titled)
     has_names = not is_headline and detect_language(query) is Language.ENGLISH
     for match in matches:
         word = match["word"]
-        is_name = has_names and match["inside"] is not None and fold_term(word) not in STOP_WORDS
+        is_name = has_names and match["inside"] is not None and normalise_term(word) not in STOP_WORDS
         if (is_name or _CODE.search(word)) and not _VARIED.fullmatch(word):
-            forms[word] = [_shorten(_fold(word)), *map(_fold, _PARTS.findall(word.replace(",", "")))]
+            parts = _PARTS.findall(word.replace(",", ""))
+            forms[word] = [_shorten(_normalise(word)), *map(_normalise, parts)]
     return forms
 
 
@@ -100,12 +102,12 @@ def _iter_pieces(text: str) -> Iterator[str]:
     while start < len(text):
         end = text.find("\n", start + _PIECE_LENGTH) + 1 or len(text)
         piece = unescape(text[start:end])
-        yield _fold(piece)
+        yield _normalise(piece)
         if _TAG.search(piece):  # what looks like a tag may be code, and so a name itself
-            yield _fold(_TAG.sub("", piece))
+            yield _normalise(_TAG.sub("", piece))
         start = end
 
 
-def _fold(text: str) -> str:
+def _normalise(text: str) -> str:
     """Return the letters and digits of a text, without case and accents. 10 MB take half a second."""
     return _UNSPOKEN.sub("", unicodedata.normalize("NFKD", text.casefold()))

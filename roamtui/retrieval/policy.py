@@ -1,4 +1,4 @@
-"""`RetrievalPolicy`: all numbers that decide what a reader gets of the sections that search finds."""
+"""`RetrievalPolicy`: the numbers that decide how much a reader gets of the sections that search finds."""
 
 from msgspec import Struct
 

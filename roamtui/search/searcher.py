@@ -250,7 +250,7 @@ class Searcher:
             library = self._indexed_library
             assert library is not None, "it was just indexed"
             ranking = self._words.rank(library, query, max(limit, CANDIDATES), within, earlier)
-            vector, similarities = self._compare(query, ranking, vectors, within)
+            vector, similarities = self._rank_by_meaning(query, ranking, vectors, within)
         has_subject = not ranking.topics and not ranking.matcher.is_vague
         is_near = bool(ranking.hits) or max(similarities.values(), default=0.0) >= NEAR_SIMILARITY_MIN
         if has_subject and not is_near:
@@ -296,7 +296,7 @@ class Searcher:
             return True
         return detect_language(text) is Language.ENGLISH
 
-    def _compare(
+    def _rank_by_meaning(
         self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
     ) -> tuple[VectorArray | None, dict[str, float]]:
         """Return the vector of the query by a local embedder, and similarities of sections.

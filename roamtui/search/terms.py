@@ -69,7 +69,7 @@ def normalise_unicode(text: str) -> str:
     return unicodedata.normalize("NFKC", _INVISIBLE.sub("", replace_surrogates(text)))
 
 
-def fold_term(text: str) -> str:
+def normalise_term(text: str) -> str:
     """Return `text` in the form used to compare terms: normalised, lower case, without accents."""
     if text.isascii():
         return text.lower()
@@ -79,7 +79,7 @@ def fold_term(text: str) -> str:
 
 def tokenise(text: str) -> list[str]:
     """Return a text's folded words in order. In scripts without spaces, each run is a word."""
-    return _WORD.findall(fold_term(text))
+    return _WORD.findall(normalise_term(text))
 
 
 def is_unspaced(term: str) -> bool:
@@ -173,7 +173,7 @@ def _iter_terms(text: str) -> Iterator[str]:
     position = 0
     for match in _IDENTIFIER.finditer(text):
         yield from split_words(text[position : match.start()])
-        yield from map(fold_term, extract_identifiers(match.group()))
+        yield from map(normalise_term, extract_identifiers(match.group()))
         position = match.end()
     yield from split_words(text[position:])
 
@@ -250,13 +250,13 @@ class TermMatcher:
         for match in _WORD.finditer(text) if self._terms_by_form else ():
             word = match.group()
             if word not in terms_by_word:
-                form = reduce_word(fold_term(word), self.language)
+                form = reduce_word(normalise_term(word), self.language)
                 terms_by_word[word] = self._terms_by_form.get(form)
             term = terms_by_word[word]
             if term is not None:
                 places.append((*match.span(), term))
         for start, end, letters in iter_marked_words(text) if self._terms_by_form else ():
-            term = self._terms_by_form.get(reduce_word(fold_term(letters), self.language))
+            term = self._terms_by_form.get(reduce_word(normalise_term(letters), self.language))
             if term is not None:
                 places.append((start, end, term))
         return sorted(places)

@@ -150,7 +150,7 @@ class VectorIndex:
         self._row_count = 0
         self._unsaved: list[int] = []
         stored = store.load(embedder.name)
-        rows = {key: self._find_row(key) for key in stored}
+        rows = {key: self._reserve_stored_row(key) for key in stored}
         found = ((row, stored[key]) for key, row in rows.items() if row is not None)
         while batch := dict(islice(found, _LOADED_AT_ONCE)):
             if len({*map(len, batch.values())}) > 1:
@@ -185,26 +185,26 @@ class VectorIndex:
         return int((self._missing[self._numbers] == 0).sum())
 
     def iter_missing(self, first: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
-        """Yield what `list_missing` returns for the sections `first`, then for all others."""
+        """Yield what `prepare_missing` returns for the sections `first`, then for all others."""
         ids = [*self._sections]
         others = (ids[index] for index in self._missing[self._numbers].nonzero()[0])
         for section_id in chain(first, others):
-            yield from self.list_missing(section_id).items()
+            yield from self.prepare_missing(section_id).items()
 
-    def list_missing(self, section_id: str) -> dict[int, str]:
+    def prepare_missing(self, section_id: str) -> dict[int, str]:
         """Return the chunks of a section that have no vector, by the rows that their vectors will have."""
         number = self._sections.get(section_id)
         if number is None or not self._missing[number]:
             return {}
         chunks = [*make_section_chunks(self._library, section_id, self._chunk_size)]
-        start = self._divide(number, len(chunks))
+        start = self._reserve_rows(number, len(chunks))
         if start is None:
             self._missing[number] = 0
             return {}
         return {row: chunk for row, chunk in enumerate(chunks, start) if not self._is_known[row]}
 
     def embed(self, chunks: Mapping[int, str]) -> None:
-        """Embed chunks of `list_missing`."""
+        """Embed chunks of `prepare_missing`."""
         # a batch takes as long as its longest text
         ordered = sorted(chunks.items(), key=lambda chunk: len(chunk[1]))
         vectors = normalise_rows(self._embedder.embed([text for _, text in ordered]))
@@ -274,7 +274,7 @@ class VectorIndex:
         if number is None or section is None or not section[1]:
             return None
         pieces = [*split_text(section[1], self._chunk_size)]
-        start = self._divide(number, len(pieces))
+        start = self._reserve_rows(number, len(pieces))
         if start is None:
             return None
         known = [row for row in range(start, start + len(pieces)) if self._is_known[row]]
@@ -287,7 +287,7 @@ class VectorIndex:
         first = document.text.index(piece, document.columns.starts[node.row])
         return Span(doc=document.key, start=first, end=first + len(piece))
 
-    def _divide(self, number: int, chunk_count: int) -> int | None:
+    def _reserve_rows(self, number: int, chunk_count: int) -> int | None:
         """Give a text its rows, if it has none, and return the first.
 
         Return None if it has another number of rows, because another version stored vectors of other chunks.
@@ -300,7 +300,7 @@ class VectorIndex:
             self._chunk_counts[number] = self._missing[number] = chunk_count
         return self._starts[number] if self._chunk_counts[number] == chunk_count else None
 
-    def _find_row(self, key: str) -> int | None:
+    def _reserve_stored_row(self, key: str) -> int | None:
         """Return the row of a stored vector, or None if the library has no such chunk."""
         digest, *place = key.split("-")
         number = self._texts.get(digest)
@@ -309,7 +309,7 @@ class VectorIndex:
         index, chunk_count = map(int, place)
         if not index < chunk_count <= self._chunk_counts_max[number]:
             return None
-        start = self._divide(number, chunk_count)
+        start = self._reserve_rows(number, chunk_count)
         return None if start is None else start + index
 
     def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:

@@ -22,7 +22,7 @@ _KNOWN = {
     "paths.py open_private_file": "opens an own file for those below, and keeps what is in it",
     "paths.py replace_file": "writes beside and replaces: every file of a person",
     "paths.py trim_folder": "removes cached files",
-    "conversation/drafts.py DraftFile.take_over": "renames a draft that no program uses",
+    "conversation/drafts.py DraftFile.adopt_newest": "renames a draft that no program uses",
     "conversation/drafts.py _remove": "removes a draft that was sent, cleared or taken over",
     "conversation/line_file.py LineFile.append": "adds lines to an own file, and cuts off what a failed write left",
     "conversation/log.py ConversationLog.close": "removes an own log in which nothing was asked or is open",

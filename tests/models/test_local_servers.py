@@ -104,7 +104,7 @@ async def test_whether_a_model_is_small(
 ) -> None:
     model = Model()
     model.facts = ModelFacts(parameters=parameters, window_tokens=window, window_note=note)
-    model.is_set_small = choice
+    model.small_setting = choice
     assert bool(model.small_reason) is is_small
 
 

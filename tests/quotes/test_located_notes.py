@@ -96,6 +96,6 @@ def test_the_notes_of_a_document_that_has_moved_move_too(tmp_path: Path) -> None
     old = NoteStore(tmp_path, "/docs/garden.md")
     old.save(keep("Sheds"))
     new = NoteStore(tmp_path, "/papers/garden.md")
-    new.take_over("/docs/garden.md")
+    new.move_from("/docs/garden.md")
     assert [note.source_key for note in new.read()] == ["/papers/garden.md"]
     assert old.read() == ()

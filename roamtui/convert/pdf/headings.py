@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.titles import CONTINUED, LENGTH_MAX, ROWS_MAX, count_similar_rows, join_rows
-from roamtui.text import fold_letters
+from roamtui.text import normalise_letters
 
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])")
 _COUNT_MIN = 3
@@ -44,12 +44,12 @@ class DetectedHeading(Struct, kw_only=True):
 def merge_headings(kept: Sequence[DetectedHeading], more: Iterable[DetectedHeading]) -> list[DetectedHeading]:
     """Merge the headings `more` into the headings `kept`, except for those whose rows are taken."""
     taken = {row for heading in kept for row in range(heading.row, heading.end)}
-    inserted = {heading.row: fold_letters(heading.title) for heading in kept if not heading.count}
+    inserted = {heading.row: normalise_letters(heading.title) for heading in kept if not heading.count}
     free = [
         heading
         for heading in more
         if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))
-        and fold_letters(heading.title) not in inserted.get(heading.row, "")
+        and normalise_letters(heading.title) not in inserted.get(heading.row, "")
     ]
     return sorted([*kept, *free], key=lambda heading: heading.row)
 

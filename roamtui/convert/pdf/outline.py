@@ -17,7 +17,7 @@ from roamtui.convert.pdf.tables import PageText
 from roamtui.convert.pdf.titles import ROWS_MAX, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
 from roamtui.plain import shorten
-from roamtui.text import fold_letters
+from roamtui.text import normalise_letters
 
 _PAGES_PER_BOOKMARK_MAX = 4
 """Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
@@ -95,8 +95,8 @@ class _TitleFinder:
 
         If none have the whole title, some may have it without its number, or with another one.
         """
-        whole = fold_letters(entry.title)
-        bare = fold_letters(strip_number(entry.title))
+        whole = normalise_letters(entry.title)
+        bare = normalise_letters(strip_number(entry.title))
         places = self._list_places(entry)
         equal = ((index, _count_rows(whole, rows, rows[0].whole)) for index, rows in places)
         similar = ((index, _count_rows(bare, rows, first)) for index, rows in places for first in rows[0])
@@ -128,7 +128,7 @@ class _TitleFinder:
 
     def _list_places(self, entry: TocEntry) -> list[tuple[int, list[_RowKeys]]]:
         """Return the rows where the title of an entry may start; on each page, those that stand out first."""
-        starts = {fold_letters(title)[:2] for title in (entry.title, strip_number(entry.title))}
+        starts = {normalise_letters(title)[:2] for title in (entry.title, strip_number(entry.title))}
         pages = (self._iter_starts(entry.page + offset, starts) for offset in _PAGE_OFFSETS)
         return [
             place
@@ -157,12 +157,12 @@ class _RowKeys(NamedTuple):
 
 
 def _make_keys(row: PageRow) -> _RowKeys:
-    return _RowKeys(fold_letters(row.text), fold_letters(strip_number(row.text)))
+    return _RowKeys(normalise_letters(row.text), normalise_letters(strip_number(row.text)))
 
 
 def _fold_number(title: str) -> str:
     """Return the letters and digits of the number of a title; empty without digits."""
-    number = fold_letters(title.removesuffix(strip_number(title)))
+    number = normalise_letters(title.removesuffix(strip_number(title)))
     return number if any(map(str.isdigit, number)) else ""
 
 

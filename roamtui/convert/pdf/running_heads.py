@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.tables import detect_tables
-from roamtui.text import fold_letters
+from roamtui.text import normalise_letters
 
 _EDGE_ROWS = 3
 _REPEATS_MIN = 4
@@ -140,11 +140,11 @@ def _keep_unsaid_rows(
     """Keep the first of repeated rows whose words are nowhere else in the file, such as titles of tables."""
     places = [*zip(pages, edges, removed_by_page, strict=True)]
     kept = "".join(row.text for rows, _, removed in places for row in rows if id(row) not in removed)
-    text = fold_letters(kept)
+    text = normalise_letters(kept)
     said: set[str] = set()
     for rows, sides, removed in places:
         for row in rows:
-            words = fold_letters(sides.make_key(row)[0]) if id(row) in removed else ""
+            words = normalise_letters(sides.make_key(row)[0]) if id(row) in removed else ""
             if not words or words in said or _NUMBER_ONLY.fullmatch(row.text):
                 continue
             said.add(words)

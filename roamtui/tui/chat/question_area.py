@@ -274,7 +274,7 @@ class QuestionArea(Container):
             self._draft_file = DraftFile(store, get_source_key(state.library), state.id)
             with suppress(OSError):
                 if is_first or state.exchanges:
-                    self._draft_file.take_over(is_new=not state.exchanges)
+                    self._draft_file.adopt_newest(is_new=not state.exchanges)
                 found = self._draft_file.find()
         return found
 

@@ -18,7 +18,7 @@ from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_in_span
 from roamtui.search.base import Hit
-from roamtui.search.terms import extract_query_terms, fold_term
+from roamtui.search.terms import extract_query_terms, normalise_term
 from roamtui.text import Span
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.lazy_lines import GAP_LENGTH_MAX, make_phrase_pattern, match_ranges
@@ -189,7 +189,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             self._show_found(replace(outcome, results=tuple(results)))
             await asyncio.sleep(_PAUSE_SECONDS)
             terms = extract_query_terms(query)
-            found = [word for word in re.findall(r"\w+", query) if fold_term(word) in terms]
+            found = [word for word in re.findall(r"\w+", query) if normalise_term(word) in terms]
             words = tuple(dict.fromkeys(found))
             results += [
                 FindResult(group=_RELATED, section_id=hit.section_id, words=words, excerpt=hit.snippet)
