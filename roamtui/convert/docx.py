@@ -138,16 +138,22 @@ class _HtmlWriter:
         boxes_around = self._boxes
         self._boxes = []
         blocks = BlockWriter()
+        content = ""
         for element in _iter_children(parent, "p", "tbl", "altChunk"):
             if get_local_name(element) != "p":
                 is_table = get_local_name(element) == "tbl"
                 blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
                 continue
             style = self._styles.read_paragraph(element)
-            content = _join_pieces(self._write_line(element, style.looks))
+            content += _join_pieces(self._write_line(element, style.looks))
             # a damaged one hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
+            after = element.getnext()
+            has_end = element.find("{*}pPr/{*}rPr/{*}del") is None
+            if not has_end and after is not None and get_local_name(after) == "p":
+                continue  # the next paragraph continues this one, whose end a tracked change deletes
             self._write_paragraph(element, style, content, blocks)
+            content = ""
             for box in self._boxes:
                 blocks.append(box, _LEVELS_MAX)
             self._boxes = []

@@ -14,7 +14,7 @@ from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
 from roamtui.convert.html_tree import find_code_language, read_page
 from roamtui.convert.list_numbers import format_number
-from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX
+from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, write_rows
 from roamtui.convert.xml_elements import join_text, read_number
 from roamtui.markdown.escaping import (
     NOTE_MARK,
@@ -23,9 +23,7 @@ from roamtui.markdown.escaping import (
     write_code,
     write_heading,
     write_link,
-    write_row,
     write_script,
-    write_top,
 )
 from roamtui.markdown.formulas import write_plain_script
 
@@ -43,6 +41,7 @@ _EMPHASES = {"**": ("\ufdd0", "\ufdd1", "b"), "*": ("\ufdd2", "\ufdd3", "i"), "~
 """By sign: what stands at both ends of its words until the text around them is known, and its tag in HTML."""
 _OPENINGS = frozenset(opening for opening, _, _ in _EMPHASES.values())
 _EMPHASIS_END = re.compile("[\ufdd0-\ufdd5]")
+_SCRIPTS = frozenset({"sup", "sub"})
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
 _OUTSIDE_XPATH = (
@@ -309,7 +308,9 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     name = element.tag
     href = element.get("href", "")
     mark = "link" if href else MARKS_BY_NAME.get(name, "")
-    if not mark or mark in around or (mark == "sub" and not _is_next_to_digit(element)):
+    if mark in _SCRIPTS and not around.isdisjoint(_SCRIPTS):  # a power of a power
+        return [escape_inline(write_plain_script("".join(element.itertext()), mark))]
+    if not mark or (mark in around and mark != '"') or (mark == "sub" and not _is_next_to_digit(element)):
         return _write_content(element, around)
     if mark == "`":
         if next(element.iter(*BLOCKS), None) is not None:
@@ -333,7 +334,7 @@ def _mark_run(run: str, mark: str, href: str) -> str:
     before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
     if mark == "link":
         marked = write_link(words, href)
-    elif mark in ("sup", "sub"):
+    elif mark in _SCRIPTS:
         link = _LINK.fullmatch(words)
         # Raised or lowered text is marked inside the words of a link.
         marked = f"[{write_script(link[1], mark)}]{link[2]}" if link else write_script(words, mark)
@@ -407,7 +408,7 @@ def _write_table(table: Any) -> list[str]:
     rows = _read_rows(table)
     texts = _list_texts([cells for _, cells in rows])
     head_count = _count_head_rows([row for row, _ in rows])
-    return [*_finish_blocks(outside), _write_rows(texts[:head_count], texts[head_count:])]
+    return [*_finish_blocks(outside), write_rows(texts[:head_count], texts[head_count:])]
 
 
 def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
@@ -427,7 +428,8 @@ def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
             text = _write_cell(cell)
             room += len(text)
             columns = max(1, min(read_number(cell.get("colspan"), 1), _COLUMNS_MAX - column))
-            row_count = max(1, read_number(cell.get("rowspan"), 1)) if column < _COLUMNS_MAX else 1
+            row_count = read_number(cell.get("rowspan"), 1) or len(rows)  # 0 means all that follow
+            row_count = max(1, row_count) if column < _COLUMNS_MAX else 1
             for other, below in rows[index : index + row_count]:
                 if other.getparent() is not row.getparent():  # no cell spans rows of two parts of a table
                     break
@@ -458,13 +460,6 @@ def _count_head_rows(rows: Sequence[Any]) -> int:
         if is_title or any(cell.tag != "th" for cell in row):
             return number
     return min(1, len(rows))
-
-
-def _write_rows(lead_row_count: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table. Its rows of heads become one, because Markdown needs exactly one."""
-    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip(*lead_row_count, strict=True)]
-    width = len(heads or next(iter(rows), ()))
-    return "\n".join([write_top(heads, width), *map(write_row, rows)])
 
 
 def _is_layout(table: Any) -> bool:

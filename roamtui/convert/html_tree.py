@@ -181,15 +181,16 @@ def _read_field(field: Any) -> str:
     if kind not in _FIELDS_WITHOUT_VALUE:
         return f" {field.get('value', '')}"
     has_words = (field.tail or "").strip()
-    return f"{write_box(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
+    return f" {write_box(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
     """Return whether an element is part of the navigation, or is invisible and opened by no control."""
     if not element.keys() and element.tag not in ("footer", "button", "dialog"):
         return element.tag in _HIDDEN_NAMES
+    is_shadow = "shadowrootmode" in element.attrib  # a template that is shown
     if (
-        element.tag in _HIDDEN_NAMES
+        (element.tag in _HIDDEN_NAMES and not is_shadow)
         or element.get("role", "").lower() in _HIDDEN_ROLES
         or not _HIDDEN_CLASSES.isdisjoint(_list_classes(element))
     ):

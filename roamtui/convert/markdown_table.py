@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from roamtui.markdown.escaping import escape_inline, write_heading, write_row, write_top
 from roamtui.plain import shorten
@@ -19,6 +20,14 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 def is_header(cells: Iterable[str]) -> bool:
     """Return whether no cell of a row is a number other than a year."""
     return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in cells)
+
+
+def write_rows(head_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table of Markdown cells. Its rows of heads become one, because Markdown needs exactly one."""
+    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip_longest(*head_rows, fillvalue="")]
+    width = max(map(len, (heads, *rows)), default=0)
+    heads += [""] * (width - len(heads) if heads else 0)
+    return "\n".join([write_top(heads, width), *map(write_row, rows)])
 
 
 def write_table(

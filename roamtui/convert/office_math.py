@@ -1,6 +1,7 @@
 """Write a formula of an office program (OMML) or a web page (MathML) as a line such as `A=πr^2`."""
 
 import re
+from itertools import cycle
 from typing import Any
 
 from roamtui.convert.xml_elements import get_attribute, get_local_name
@@ -15,7 +16,7 @@ _FORMS = {
 }
 """How a structure is written, with its parts. A part that is not a single word is in brackets."""
 _WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
-_STRUCTURES = frozenset({*_FORMS, "rad", "msqrt", "nary", "mrow", "mstyle"})
+_STRUCTURES = frozenset({*_FORMS, "rad", "msqrt", "nary", "mmultiscripts", "mrow", "mstyle"})
 """Elements that could run into the next part."""
 _LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
 _UNSEEN_SIGN = re.compile("[\u2061-\u2064]")
@@ -25,7 +26,7 @@ _HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
 _BAR = "\N{COMBINING OVERLINE}"
 
 
-def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
+def write_formula(element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each kind
     """Write a formula, or a part of one."""
     name = get_local_name(element)
     if name in _WORDS:
@@ -47,8 +48,11 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
                 "".join(parts).removeprefix(degree)
             )
         case "nary":
-            marks = ((sign, _put_in_brackets(part)) for sign, part in zip("_^", parts, strict=False) if part)
-            return f"{signs.get('chr', '∫')}{''.join(map(''.join, marks))} {''.join(parts[2:])}"
+            return f"{signs.get('chr', '∫')}{_write_scripts(parts[:2])} {''.join(parts[2:])}"
+        case "mmultiscripts":
+            names = [*map(get_local_name, inner), "mprescripts"]
+            end = names.index("mprescripts")
+            return _write_scripts(parts[end + 1 :]) + "".join(parts[:1]) + _write_scripts(parts[1:end])
         case "d":
             return signs.get("begChr", "(") + signs.get("sepChr", "|").join(parts) + signs.get("endChr", ")")
         case "acc" | "bar":
@@ -65,6 +69,13 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
             return " "
         case _:
             return _join(inner, parts)
+
+
+def _write_scripts(parts: list[str]) -> str:
+    """Write pairs of a lowered and a raised part, each of which may be empty."""
+    return "".join(
+        sign + _put_in_brackets(part) for sign, part in zip(cycle("_^"), parts, strict=False) if part
+    )
 
 
 def _join(elements: list[Any], parts: list[str]) -> str:

@@ -1,16 +1,19 @@
-"""Convert reStructuredText to Markdown: headings by adornments, code and tables as code, notes as alerts.
+"""Convert reStructuredText to Markdown: headings by adornments, drawn tables as code, notes as alerts.
 
 No directive reads a file.
 """
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
+from roamtui.convert.markdown_table import write_rows
+from roamtui.convert.separated import iter_rows
+from roamtui.convert.xml_elements import read_number
 from roamtui.markdown.containers import KINDS
 from roamtui.markdown.escaping import (
     MARKDOWN_ONLY,
@@ -28,12 +31,18 @@ _SHORT_ADORNMENT_MIN = 4
 """An adornment with this length may be shorter than its title, as in docutils."""
 _LINE = re.compile(r"( *)((?:[-*+]|(?:\d{1,9}|#)[.)]) +)?(.*)")
 """The indent, the mark of a list item, and the words of a line."""
-_CODE_DIRECTIVE = re.compile(
-    r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)"
-)
-_COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?")
-"""The first line of a comment. Indented lines below it belong to the comment."""
-_ADMONITION = re.compile(rf"\.\. ({'|'.join(KINDS)})::\s*(.*)")
+_DIRECTIVE = re.compile(r"\.\. ([a-z-]+)::\s*(.*)")
+_CODE_KINDS = frozenset({"math", "code", "code-block", "sourcecode", "parsed-literal", "prompt", "doctest"})
+_LANGUAGE = re.compile(r"[\w+#.-]*")
+_TABLE_KINDS = frozenset({"list-table", "csv-table"})
+_ITEM_MARK = re.compile(r"[-*+](?: +|$)")
+_MARKS = re.compile(r"(?:[-*+](?: +|$))+")
+_DELIMITERS = {"tab": "\t", "space": " "}
+_COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?|\.\. \|.+\| replace::.*")
+"""The first line of a comment, or of the words for a name. Indented lines below it belong to it."""
+_SUBSTITUTION = re.compile(r"^ *\.\. \|(.+)\| replace::(.*\n(?: +\S.*\n)*)", re.MULTILINE)
+_SUBSTITUTED = re.compile(r"``.+?``|\|(\S(?:[^|]*[^|\s])?)\|_{0,2}")
+"""Literal text, or a name that stands for other words."""
 _NESTING_MAX = 10
 """Maximum depth of nested admonitions. Deeper ones stay as they are."""
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
@@ -47,8 +56,9 @@ _ROLE = re.compile(rf"{_ROLE_NAME}(?=`)")
 _SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?")
 _ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
 """An invisible space that joins a word and the marked text next to it."""
+_OPTION = re.compile(r":([a-z-]+):(.*)")
 _OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:.*\n)+")
-"""Options of a directive, before its code."""
+"""Options of a directive, before its content."""
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
 _LITERAL = re.compile("``.+?``")
 _HIDDEN_LITERAL = "``\0``"
@@ -74,97 +84,189 @@ class _TitleStyle(NamedTuple):
     has_overline: bool
 
 
+class _Item(NamedTuple):
+    """An item of a list that is open: the column of its mark, and of its words here and in Markdown."""
+
+    indent: int
+    column: int
+    shown_column: int
+    number: int
+
+
 def convert_rst(data: bytes, name: str) -> ConvertedText:
     """Convert a reStructuredText file to Markdown."""
     text, notes = decode_text(data, name)
     lines = [line.expandtabs().rstrip() for line in re.split(r"\r\n?|\n", text)]
-    return ConvertedText(text="\n".join(_write_lines(lines, [])).strip("\n") + "\n", notes=notes)
+    named = _SUBSTITUTION.findall("\n".join([*lines, ""]))
+    writer = _Writer({key: " ".join(words.split()) for key, words in named})
+    return ConvertedText(text="\n".join(writer.write_lines(lines)).strip("\n") + "\n", notes=notes)
 
 
-def _write_lines(  # noqa: PLR0912 - one for each kind of line
-    lines: list[str], styles: list[_TitleStyle], depth: int = 0
-) -> list[str]:
-    """Write lines as Markdown. `styles` of titles are in the order of their levels."""
-    out: list[str] = []
-    numbers: dict[int, int] = {}
-    position = block_start = 0
-    while position < len(lines):
-        indent, mark, words = _LINE.findall(lines[position])[0]
-        shown_mark = _number_item(numbers, len(indent), mark, words)
-        style = _read_title_style(lines, position, is_start=position == block_start)
-        if style is not None:
-            if style not in styles:
-                styles.append(style)
-            title = _write_inline(lines[position + style.has_overline].strip())
-            out += ["", write_heading(styles.index(style) + 1, title), ""]
-            position += 3 if style.has_overline else 2
-            block_start = position
-            continue
-        position += 1
-        if not lines[position - 1] or words.startswith(".. "):
-            block_start = position
-        if _COMMENT.fullmatch(words):
-            if words != ".." or any(lines[position : position + 1]):
+class _Writer:
+    """Writes lines as Markdown. `substitutions` has the words for which names stand."""
+
+    def __init__(self, substitutions: Mapping[str, str]) -> None:
+        self._substitutions = substitutions
+        self._styles: list[_TitleStyle] = []
+        """In the order of their levels."""
+
+    def write_lines(self, lines: Sequence[str], depth: int = 0) -> list[str]:
+        """Write lines, which may be inside `depth` admonitions."""
+        out: list[str] = []
+        items: list[_Item] = []
+        position = block_start = 0
+        while position < len(lines):
+            indent, mark, words = _LINE.findall(lines[position])[0]
+            start = _enter_line(items, len(indent), mark, words)
+            style = _read_title_style(lines, position, is_start=position == block_start)
+            if style is not None:
+                if style not in self._styles:
+                    self._styles.append(style)
+                title = self._write_inline(lines[position + style.has_overline].strip())
+                out += ["", write_heading(self._styles.index(style) + 1, title), ""]
+                position += 3 if style.has_overline else 2
+                block_start = position
+                continue
+            position += 1
+            if not lines[position - 1] or words.startswith(".. "):
+                block_start = position
+            if words == ".." and not any(lines[position : position + 1]):
+                continue
+            if _COMMENT.fullmatch(words):
                 position = block_start = _find_block_end(lines, position, len(indent) + len(mark))
-            continue
-        start = end = position
-        admonition = _ADMONITION.fullmatch(words) if depth < _NESTING_MAX else None
-        if admonition:
-            position = block_start = _find_block_end(lines, start, len(indent) + len(mark))
-            out += ["", *_write_admonition(admonition, lines[start:position], styles, depth), ""]
-            continue
-        directive = _CODE_DIRECTIVE.fullmatch(words)
-        is_code = directive or (words.endswith("::") and not words.startswith(".. "))
-        block_end = _find_block_end(lines, start, len(indent) + len(mark)) if is_code else start
+                continue
+            words, block, end = self._write_block(lines, position, len(indent) + len(mark), words, depth)
+            if words or not block:
+                out.append(start + escape_line_starts(self._write_inline(words)))
+            if block:
+                margin = " " * (items[-1].shown_column if items else 0)
+                out += ["", textwrap.indent(block, margin), ""]
+                position = block_start = end
+        return [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
+
+    def _write_block(
+        self, lines: Sequence[str], position: int, column: int, words: str, depth: int
+    ) -> tuple[str, str, int]:
+        """Write the code, table or admonition that the `words` of the line above `position` begin.
+
+        Return what is left of the words, the block, which may be empty, and the position after it.
+        """
         if _CODE_START.match(words):
-            start -= 1
-            while end < len(lines) and lines[end]:
-                end += 1
-            words = ""
-        elif is_code:
-            end = block_end
-            if end > start:
-                words = "" if directive else words.rstrip(": ") + (":" if len(words) > 2 else "")
-        if words or end == start:  # Markdown reads an indent of more than three spaces as code
-            out.append(indent[:3] + shown_mark + escape_line_starts(_write_inline(words)))
-        if end > start:
-            code = textwrap.dedent("\n".join(lines[start:end])).strip("\n")
-            if directive and lines[start]:
-                code = _OPTIONS.sub("", code).strip("\n")
-            out += ["", write_code(code, directive[1] if directive else ""), ""]
-            position = end
-    return [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
+            end = next((number for number in range(position, len(lines)) if not lines[number]), len(lines))
+            return "", write_code(_dedent(lines[position - 1 : end])), end
+        if not words.endswith("::") and not words.startswith(".. "):
+            return words, "", position
+        end = _find_block_end(lines, position, column)
+        if directive := _DIRECTIVE.fullmatch(words):
+            block = self._write_directive(
+                directive[1], directive[2], textwrap.dedent("\n".join(lines[position:end])), depth
+            )
+            return ("", block, end) if block else (words, "", position)
+        if words.startswith(".. ") or end == position:
+            return words, "", position
+        return (
+            words.rstrip(": ") + (":" if len(words) > 2 else ""),
+            write_code(_dedent(lines[position:end])),
+            end,
+        )
+
+    def _write_directive(self, kind: str, argument: str, body: str, depth: int) -> str:
+        """Write a directive; return an empty text if it stays as it is."""
+        options = _OPTIONS.match(f"{body}\n")
+        content = body[options.end() :] if options else body
+        if kind in _CODE_KINDS and _LANGUAGE.fullmatch(argument) and content.strip():
+            return write_code(content.strip("\n"), argument)
+        if kind in _TABLE_KINDS:
+            return self._write_table(
+                kind, argument, dict(_OPTION.findall(options[0] if options else "")), content
+            )
+        if kind not in KINDS or depth >= _NESTING_MAX:
+            return ""
+        # only a generic admonition has its title in its first line
+        title = f" {self._write_inline(argument)}" if kind == "admonition" else ""
+        words = [] if kind == "admonition" else [argument]
+        written = "\n".join(self.write_lines([*words, *content.split("\n")], depth + 1)).strip("\n")
+        lines = f"[!{kind}]{title}\n{written}".rstrip().split("\n")
+        return "\n".join(f"> {line}".rstrip() for line in lines)
+
+    def _write_table(self, kind: str, title: str, options: Mapping[str, str], content: str) -> str:
+        delimiter = options.get("delim", ",").strip()
+        delimiter = _DELIMITERS.get(delimiter, delimiter)
+        rows: list[list[str]]
+        if kind == "list-table":
+            rows = [[self._write_cell(cell) for cell in _split_items(row)] for row in _split_items(content)]
+        elif len(delimiter) == 1:
+            head = options.get("header", "").strip()
+            read = iter_rows([head, *content.strip().split("\n")], delimiter)
+            rows = [[self._write_inline(" ".join(cell.split())) for cell in row] for _, row in read]
+        if not any(rows):
+            return ""
+        head_count = read_number(options.get("header-rows", "").strip()) + ("header" in options)
+        table = write_rows(rows[:head_count], rows[head_count:])
+        return f"{self._write_inline(title)}\n\n{table}".strip("\n")
+
+    def _write_cell(self, cell: str) -> str:
+        """Write what is in a cell of a table on one line, without the marks of lists and directives."""
+        words: list[str] = []
+        is_option = False
+        for line in cell.split("\n"):
+            text = _MARKS.sub("", line.strip())
+            directive = _DIRECTIVE.fullmatch(text)
+            is_option = bool(directive) or (is_option and _OPTION.fullmatch(text) is not None)
+            words.append(directive[2] if directive else "" if is_option else text)
+        return self._write_inline(" ".join(filter(None, words)))
+
+    def _write_inline(self, text: str) -> str:
+        """Convert raised type and links, and escape what is markup in Markdown only."""
+        text = _SUBSTITUTED.sub(lambda name: self._substitutions.get(name[1], name[0]), text)
+        literals = iter(_LITERAL.findall(text))
+        text = _MARKDOWN_ONLY.sub(
+            lambda match: match[1] or _SIGN.sub(r"\\\g<0>", match[0]), _LITERAL.sub(_HIDDEN_LITERAL, text)
+        )
+        text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
+        text = _TITLED_ROLE.sub(lambda match: escape_inline(match[1]), text)
+        text = _ROLE.sub("", _SHORTENED_ROLE.sub("`", text))
+        text = _LINK.sub(lambda match: write_link(escape_inline(match[1]), match[2]), text)
+        return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
 
 
-def _number_item(numbers: dict[int, int], indent: int, mark: str, words: str) -> str:
-    """Return the mark of a line and a space, with the next number for `#.`.
+def _enter_line(items: list[_Item], indent: int, mark: str, words: str) -> str:
+    """Return the start of a line: its indent in Markdown, and its mark with the next number for `#.`.
 
-    `numbers` has the number of the last item of each list, by its indent. Other text ends a list.
+    Close the items that end before it, and open its own. Markdown reads more than three spaces as code.
     """
-    for ended in [key for key in numbers if words and key >= indent + bool(mark)]:
-        del numbers[ended]
+    closed: _Item | None = None
+    while words and items and indent < items[-1].column:
+        closed = items.pop()
+    inner = items[-1] if items else _Item(0, 0, 0, 0)
+    start = " " * (inner.shown_column + min(3, max(0, indent - inner.column)))
+    if not mark:
+        return start if words else ""
     name = mark.rstrip(" .)")
-    if name == "#" or name.isdecimal():
-        numbers[indent] = numbers.get(indent, 0) + 1 if name == "#" else int(name)
-    return mark and f"{mark.strip()} ".replace("#", str(numbers.get(indent)))
+    number = int(name) if name.isdecimal() else 0
+    if name == "#":
+        number = 1 + (closed.number if closed and closed.indent == indent else 0)
+    start += f"{mark.strip()} ".replace("#", str(number))
+    items.append(_Item(indent, indent + len(mark), len(start), number))
+    return start
 
 
-def _write_admonition(
-    first_line: re.Match[str], lines: Sequence[str], styles: list[_TitleStyle], depth: int
-) -> list[str]:
-    """Write an admonition, such as a warning, as an alert."""
-    kind, words = first_line.groups()
-    body = _OPTIONS.sub("", textwrap.dedent("\n".join(lines)) + "\n").split("\n")
-    start = f"[!{kind}]"
-    if kind == "admonition":  # any other has no title in its first line
-        start = f"{start} {_write_inline(words)}"
-    else:
-        body.insert(0, words)
-    content = "\n".join(_write_lines(body, styles, depth + 1)).strip("\n")
-    return [f"> {line}".rstrip() for line in f"{start}\n{content}".rstrip().split("\n")]
+def _dedent(lines: Sequence[str]) -> str:
+    return textwrap.dedent("\n".join(lines)).strip("\n")
 
 
-def _read_title_style(lines: list[str], position: int, *, is_start: bool) -> _TitleStyle | None:
+def _split_items(content: str) -> list[str]:
+    """Return the content of each item of a list."""
+    items: list[list[str]] = []
+    for line in textwrap.dedent(content).split("\n"):
+        if mark := _ITEM_MARK.match(line):
+            items.append([" " * mark.end() + line[mark.end() :]])
+        elif items:
+            items[-1].append(line)
+    return [textwrap.dedent("\n".join(item)) for item in items]
+
+
+def _read_title_style(lines: Sequence[str], position: int, *, is_start: bool) -> _TitleStyle | None:
     """Return the style of a title that begins at a line, or None.
 
     A title without a line above it begins only where a block may, which `is_start` says.
@@ -180,26 +282,13 @@ def _read_title_style(lines: list[str], position: int, *, is_start: bool) -> _Ti
     return None
 
 
-def _find_block_end(lines: list[str], start: int, indent: int) -> int:
+def _find_block_end(lines: Sequence[str], start: int, indent: int) -> int:
     """Return the position after the last line, from `start` on, that is indented further than `indent`."""
     position = end = start
     while position < len(lines) and (not lines[position] or not lines[position][: indent + 1].strip()):
         position += 1
         end = position if lines[position - 1] else end
     return end
-
-
-def _write_inline(text: str) -> str:
-    """Convert raised type and links, and escape what is markup in Markdown only."""
-    literals = iter(_LITERAL.findall(text))
-    text = _MARKDOWN_ONLY.sub(
-        lambda match: match[1] or _SIGN.sub(r"\\\g<0>", match[0]), _LITERAL.sub(_HIDDEN_LITERAL, text)
-    )
-    text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
-    text = _TITLED_ROLE.sub(lambda match: escape_inline(match[1]), text)
-    text = _ROLE.sub("", _SHORTENED_ROLE.sub("`", text))
-    text = _LINK.sub(lambda match: write_link(escape_inline(match[1]), match[2]), text)
-    return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
 
 
 def _write_script(match: re.Match[str]) -> str:

@@ -34,7 +34,7 @@ def find_delimiter(text: str) -> str | None:
     lines = [*islice(filter(str.strip, io.StringIO(text, newline="")), _SAMPLE_ROWS)]
     tables: list[tuple[int, int, str]] = []
     for delimiter in _DELIMITERS:
-        rows = [row for _, row in _iter_rows(lines, delimiter)]
+        rows = [row for _, row in iter_rows(lines, delimiter)]
         start = _count_title_rows(rows)
         widths = Counter(len(row) for row in rows[start:])
         width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
@@ -49,7 +49,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     text, notes = decode_text(data, name)
     delimiter = find_delimiter(text) or ","
     text = _NAMED_DELIMITER.sub("", text, count=1)
-    numbered = dict(_iter_rows(io.StringIO(text, newline=""), delimiter))
+    numbered = dict(iter_rows(io.StringIO(text, newline=""), delimiter))
     rows = [*numbered.values()]
     start = _count_title_rows(rows[:_SAMPLE_ROWS])
     titles = [escape_line_starts(escape_inline(delimiter.join(filter(None, row)))) for row in rows[:start]]
@@ -69,7 +69,7 @@ def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:
     return start if start < len(rows) - 1 else 0
 
 
-def _iter_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def iter_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, with the numbers that a spreadsheet gives them."""
     csv.field_size_limit(_CELL_LENGTH_MAX)
     rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)

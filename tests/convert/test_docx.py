@@ -340,6 +340,11 @@ def test_notes_stand_below_the_first_paragraph_that_cites_them() -> None:
     assert text == "In 2024[^1]\n\n[^1]: Own words.\n\nAgain[^1]\n"
 
 
+def test_a_paragraph_whose_end_is_deleted_continues_in_the_next_one() -> None:
+    joined = f"<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>{_run('harbour')}</w:p>"
+    assert _convert(joined, write("master"), joined) == "harbourmaster\n\nharbour\n"
+
+
 def test_merged_cells_and_deleted_rows() -> None:
     def row(*cells: str, properties: str = "") -> str:
         return f"<w:tr><w:trPr>{properties}</w:trPr>{''.join(cells)}</w:tr>"

@@ -39,7 +39,7 @@ def test_the_same_words_after_a_pause_are_said_again(end: str, said: str) -> Non
 
 
 def test_cues_without_lines_between_them_keep_numbers_that_are_words() -> None:
-    srt = "1\n00:01:01,000 --> 00:01:02,000\nHow many?\n7\n2\n00:01:03,000 --> 00:01:04,000\nBye\n3\n"
+    srt = "1\n00:01:01,000-->00:01:02,000\nHow many?\n7\n2\n00:01:03,000 --> 00:01:04,000\nBye\n3\n"
     assert convert_subtitles(srt.encode(), "a.srt").text.endswith("**0:01:01** How many? 7 Bye 3\n")
 
 
