@@ -23,7 +23,7 @@ from roamtui.agent.prompt import LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
 from roamtui.agent.tool_calls import CallRunner, make_tools
 from roamtui.agent.tools import ToolContext
-from roamtui.conversation.budget import estimate_message_tokens, get_answer_tokens
+from roamtui.conversation.budget import WINDOW_TOKENS_DEFAULT, estimate_message_tokens, get_answer_tokens
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -67,8 +67,6 @@ from roamtui.plain import shorten
 from roamtui.quotes.current_text import add_nearest
 from roamtui.text import estimate_tokens
 
-_WINDOW_TOKENS_DEFAULT = 64_000
-"""Assumed context window of a model whose window is unknown, for what tools return."""
 _NO_ROOM = (
     "The question does not fit in the context window of {window:,} tokens. Ask a shorter one, give the "
     "server a larger window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH), or set window_tokens in "
@@ -181,7 +179,7 @@ class Answering(Struct, kw_only=True):
     def _make_requests(self) -> RequestBuilder:
         """Make the builder of the requests, with the tools that the model may call. A small one gets none."""
         searcher = self.search.searcher
-        has_room = (self.model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
+        has_room = self.model.window_tokens >= WINDOW_TOKENS_DEFAULT
         library = self.conversation.state.library
         tools = make_tools(library, has_search=searcher is not None, has_room=has_room)
         return RequestBuilder(
@@ -250,12 +248,12 @@ class Answering(Struct, kw_only=True):
         while True:
             request = await requests.build(limit, allow_calls=allow_calls)
             tokens = estimate_message_tokens(request.messages)
-            room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
-            if room < 0 and limit is not None:
-                raise refusal or ModelError(_NO_ROOM.format(window=model.facts.window_tokens))
+            room = limit - tokens
+            if room < 0:
+                raise refusal or ModelError(_NO_ROOM.format(window=model.window_tokens))
             sent = estimate_request(model, request)
             conversation.apply_unsaved(*self.search.take_usage())
-            reply_tokens = get_answer_tokens(model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT)
+            reply_tokens = get_answer_tokens(model.window_tokens)
             release = await self.consent.reserve_or_ask(model, sent, reply_tokens)
             if release is None:
                 return False
@@ -335,11 +333,10 @@ class Answering(Struct, kw_only=True):
 
     def _make_tool_context(self) -> ToolContext:
         """Make the context for the calls of a reply: they get a share of the tokens that are left."""
-        room = max(0, int(_STEP_SHARE * self.room_tokens))
-        if self.model.facts.window_tokens is not None:  # one part fits: older text makes room for it
-            room = max(room, int(_PART_ROOM * self.conversation.state.options.part_tokens))
+        part = int(_PART_ROOM * self.conversation.state.options.part_tokens)
         return ToolContext(
             conversation=self.conversation,
             searcher=self.search.searcher,
-            room_tokens=room,
+            # one part fits: older text makes room for it
+            room_tokens=max(int(_STEP_SHARE * self.room_tokens), part),
         )

@@ -46,7 +46,7 @@ async def choose_brief_context(
     within: str | None,
     searcher: Searcher | None,
     *,
-    room_tokens: int | None,
+    room_tokens: int,
     warn: Callable[[str], None],
 ) -> QuestionContext:
     """Choose the text for a question: all that it is about if there is room, or else what search finds.
@@ -56,8 +56,7 @@ async def choose_brief_context(
     library = state.library
     questions = [*(exchange.question for exchange in state.exchanges), question]
     context = QuestionContext(question=complete_follow_up(questions))
-    if room_tokens is not None:
-        room_tokens = max(0, room_tokens - estimate_tokens(context.question) - _FRAME_TOKENS)
+    room_tokens = max(0, room_tokens - estimate_tokens(context.question) - _FRAME_TOKENS)
     if whole := _list_whole(library, within, room_tokens):
         return _fill(context, library, {section_id: (span,) for section_id, span in whole.items()})
     hits: Sequence[Hit] = ()
@@ -86,7 +85,7 @@ async def choose_brief_context(
     return replace(_fill(context, library, chosen), hits=tuple(hits))
 
 
-def _list_whole(library: Library, within: str | None, room_tokens: int | None) -> dict[str, Span]:
+def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[str, Span]:
     """List the sections of all that a question is about; none if that is too long."""
     if within is None:
         return {each: library.node(each).content_span for each in list_whole_document(library, room_tokens)}

@@ -179,14 +179,8 @@ def _choose_context(
     )
 
 
-def render_map(library: Library, outline_max: int | None, *, has_clear_hit: bool = False) -> str:
-    """Render the outline at the start of a conversation.
-
-    Args:
-        library: What the conversation is about.
-        outline_max: Maximum tokens, or None if the model's context window is unknown.
-        has_clear_hit: See `QuestionContext.has_clear_hit`.
-    """
+def render_map(library: Library, outline_max: int, *, has_clear_hit: bool = False) -> str:
+    """Render the outline at the start of a conversation in at most `outline_max` tokens."""
     tokens = compute_outline_budget(library, outline_max)
     if has_clear_hit:
         tokens = min(tokens, POLICY.map_tokens_with_clear_hit)

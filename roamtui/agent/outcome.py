@@ -71,7 +71,7 @@ def build_outcome(
             answer = f"{answer}\n\n{_CUT_NOTE}"
         elif reply.reason == "repeated":
             answer = f"{answer}\n\n{_REPEATED_NOTE}"
-        if is_not_found(answer):
+        if is_not_found(answer, has_source=bool(citations)):
             stopped = StopReason.NOT_FOUND
             gaps = measure_coverage(state.library, state.exchanges[-1].within).gaps
             answer = f"{answer}\n\n{gaps}".rstrip()
@@ -148,5 +148,6 @@ def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) ->
         return CALL_REMINDER
     if reply.reason in ("filtered", "repeated"):
         return ""
-    is_acceptable = not state.collect_read() or is_not_found(text) or QuoteChecker(state).cite(text)
+    has_source = bool(QuoteChecker(state).cite(text))
+    is_acceptable = has_source or not state.collect_read() or is_not_found(text, has_source=False)
     return "" if text.strip() and is_acceptable else CITE_REMINDER

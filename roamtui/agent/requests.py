@@ -95,7 +95,7 @@ class RequestBuilder(Struct, kw_only=True):
             self.tools = {}
 
     async def _choose_brief(
-        self, state: ConversationState, question: str, within: str | None, room: int | None
+        self, state: ConversationState, question: str, within: str | None, room: int
     ) -> QuestionContext:
         earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
         return await choose_brief_context(
@@ -107,10 +107,10 @@ class RequestBuilder(Struct, kw_only=True):
 
     @property
     def budget(self) -> RequestBudget:
-        """How the context window of the model is shared, if its size is known."""
+        """How the context window of the model is shared."""
         model = self.model
         return share_window(
-            model.facts.window_tokens,
+            model.window_tokens,
             tools_tokens=model.estimate_tool_tokens(len(self.tools)),
             has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,
@@ -143,7 +143,7 @@ class RequestBuilder(Struct, kw_only=True):
         whole = list_whole_document(state.library, self.budget.hits_max) if self.options.sends_hits else ()
         return bool(whole) and {*whole} <= {*state.open_sections, *opened}
 
-    async def build(self, limit: int | None, *, allow_calls: bool) -> ModelRequest:
+    async def build(self, limit: int, *, allow_calls: bool) -> ModelRequest:
         """Build the next request. Make it shorter if its messages have more than `limit` tokens."""
         if self.brief is not None:
             return await self._build_brief(self.brief, limit)
@@ -158,12 +158,12 @@ class RequestBuilder(Struct, kw_only=True):
             allow_calls=allow_calls,
         )
 
-    async def _build_brief(self, brief: QuestionContext, limit: int | None) -> ModelRequest:
+    async def _build_brief(self, brief: QuestionContext, limit: int) -> ModelRequest:
         state = self.conversation.state
         asked = state.exchanges[-1]
         while True:
             request = make_brief_request(brief, self.options.question_note)
-            excess = 0 if limit is None else estimate_message_tokens(request.messages) - limit
+            excess = estimate_message_tokens(request.messages) - limit
             if excess <= 0 or not brief.text:
                 return request
             room = max(0, estimate_tokens(brief.text) - excess)
@@ -179,4 +179,4 @@ class RequestBuilder(Struct, kw_only=True):
         budget = self.budget
         self.conversation.set_budget(budget)
         known = budget.messages_max
-        return tokens // 2 if known is None or known >= tokens else known  # half if nothing explains it
+        return tokens // 2 if known >= tokens else known  # half if nothing explains it

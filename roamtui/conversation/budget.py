@@ -13,6 +13,8 @@ from roamtui.text import PART_TOKENS, estimate_tokens
 if TYPE_CHECKING:  # the settings need no event
     from roamtui.conversation.events import Message
 
+WINDOW_TOKENS_DEFAULT = 64_000
+"""Assumed context window of a model if nobody knows its size."""
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget for the section text that stays open between questions, and for what opens before one."""
 _MESSAGE_TOKENS = 6
@@ -54,26 +56,21 @@ class OpenSectionOptions(Struct, frozen=True, kw_only=True):
 
 
 class RequestBudget(Struct, frozen=True, kw_only=True):
-    """Maximum numbers of estimated tokens. None means no limit, because the window is unknown."""
+    """Maximum numbers of estimated tokens."""
 
-    messages_max: int | None = None
+    messages_max: int = WINDOW_TOKENS_DEFAULT
     """All messages of a request."""
-    outline_max: int | None = None
-    hits_max: int | None = None
-    history_max: int | None = None
+    outline_max: int = WINDOW_TOKENS_DEFAULT
+    hits_max: int = WINDOW_TOKENS_DEFAULT
+    history_max: int = WINDOW_TOKENS_DEFAULT
     open_max: int = OPEN_TOKENS_DEFAULT
     part_max: int = PART_TOKENS
 
 
 def share_window(
-    window_tokens: int | None, *, tools_tokens: int, has_tools: bool = True, token_ratio: float = 1.0
+    window_tokens: int, *, tools_tokens: int, has_tools: bool = True, token_ratio: float = 1.0
 ) -> RequestBudget:
-    """Share a context window, if its size is known.
-
-    `token_ratio` is how many tokens the model counts for each that is estimated.
-    """
-    if window_tokens is None:
-        return RequestBudget()
+    """Share a context window. `token_ratio` is how many tokens the model counts for each estimated one."""
     window = window_tokens / token_ratio
     answer = get_answer_tokens(window_tokens) / token_ratio
     messages = window - answer - _MARGIN_SHARE * window - tools_tokens

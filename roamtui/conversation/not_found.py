@@ -6,12 +6,14 @@ NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""
 
 
-def is_not_found(answer: str) -> bool:
+def is_not_found(answer: str, *, has_source: bool = True) -> bool:
     """Return whether an answer says that nothing was found, in the words of the prompt or translated.
 
-    If a word follows in the same line, as in "Not found errors are logged", these words begin a sentence.
+    In an answer that has a source, these words begin a sentence if a word follows in the same line, as in
+    "Not found errors are logged".
     """
     from roamtui.search.lexicon import make_pattern  # noqa: PLC0415
 
-    start = re.compile(rf"(?:{make_pattern('not found')})(?![^\S\n]*[^\W_])", re.IGNORECASE)
+    ending = r"(?![^\S\n]*[^\W_])" if has_source else ""
+    start = re.compile(rf"(?:{make_pattern('not found')}){ending}", re.IGNORECASE)
     return start.match(answer.lstrip("*_#> \n")) is not None

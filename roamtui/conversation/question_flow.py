@@ -69,10 +69,8 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     hits_tokens = estimate_tokens(context.hits_text)
     events = _make_room(state, context, question_tokens + hits_tokens)
     cleared = apply_events(state, *events)
-    room = budget.open_max
-    if budget.messages_max is not None:
-        taken = estimate_message_tokens(cleared.iter_messages()) + question_tokens + hits_tokens
-        room = max(0, min(room, budget.messages_max - taken))
+    taken = estimate_message_tokens(cleared.iter_messages()) + question_tokens + hits_tokens
+    room = max(0, min(budget.open_max, budget.messages_max - taken))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the
     # deliveries.
     pending = _deliver_pending(apply_events(cleared, asked), room)
@@ -130,11 +128,9 @@ def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpa
     return expand_for_agent(state, deliver)
 
 
-def estimate_hits_room(state: ConversationState, question: str, context: PromptContext) -> int | None:
-    """Estimate the tokens for search results, without earlier questions; None if nothing limits them."""
+def estimate_hits_room(state: ConversationState, question: str, context: PromptContext) -> int:
+    """Estimate the tokens for search results, without earlier questions."""
     budget = context.budget
-    if budget.messages_max is None or budget.hits_max is None:
-        return None
     pending = sum(section.tokens for section in state.open_sections.values() if not section.deliveries)
     rest = (context.system, context.outline, context.instructions)
     taken = sum(map(estimate_tokens, rest)) + min(pending, budget.open_max)

@@ -142,8 +142,6 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     questions follow. During a question, its search results and steps are removed last, and then the oldest
     text that was opened for it.
     """
-    if context.budget.messages_max is None:
-        return ()
     room = context.budget.messages_max - needed_tokens
     events: Events = ()
     for events in _iter_shrinking(state, context, room):

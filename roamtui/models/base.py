@@ -7,6 +7,7 @@ from typing import Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import WINDOW_TOKENS_DEFAULT
 from roamtui.conversation.events import Message, ToolCall, Usage
 from roamtui.models.tool_spec import ToolSpec
 from roamtui.text import format_tokens
@@ -144,6 +145,11 @@ class Model:
 
     async def start(self) -> None:
         """Load early, and learn the facts. Only the first request reports failures."""
+
+    @property
+    def window_tokens(self) -> int:
+        """Size of its context window, or an assumed one if nobody knows it."""
+        return self.facts.window_tokens or WINDOW_TOKENS_DEFAULT
 
     @property
     def small_reason(self) -> str:

@@ -26,8 +26,6 @@ from roamtui.models.usage import UsageMeter, add_cost, estimate_request
 _BYTES_PER_TOKEN = 4
 _SHORT_REPLY_TOKENS = 100
 """Tokens of a list of numbers or of a summary, to estimate their cost."""
-_WINDOW_TOKENS_MAX = 1_000_000
-"""Assumed if the window is unknown, so that an endless reply is stopped."""
 
 
 async def read_reply(
@@ -117,9 +115,8 @@ def _count_bytes(text: str) -> int:
 
 def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
     """Check the length of a reply. Thoughts may be longer, but some servers let them fill the window."""
-    window_tokens = model.facts.window_tokens or _WINDOW_TOKENS_MAX
-    answer_tokens = model.answer_tokens_max or window_tokens
-    fills_window = reply_length > window_tokens * _BYTES_PER_TOKEN
+    answer_tokens = model.answer_tokens_max or model.window_tokens
+    fills_window = reply_length > model.window_tokens * _BYTES_PER_TOKEN
     exceeds_limit = answer_length > answer_tokens * _BYTES_PER_TOKEN
     return fills_window or exceeds_limit
 

@@ -29,7 +29,7 @@ _CODE_START = re.compile(r"\s*[<{\[]")
 _CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
 _BARE_ID = re.compile(rf"(?<!\[){WORD}")
 _ARGUMENT = re.compile(
-    r"\b(?P<key>section_ids?|quer(?:y|ies)|within|offset)(?:\\?[\"']\s*[:>]|\s*=|>|</arg_key>)"
+    r"(?<![/\w])(?P<key>section_ids?|quer(?:y|ies)|within|offset)(?:\\?[\"']\s*[:>]|\s*=|>|</arg_key>)"
     r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
 )
 """An argument of one of our tools, as a keyword, in tags, or in JSON that cannot be read."""

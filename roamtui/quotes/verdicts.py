@@ -171,13 +171,10 @@ def list_unsourced(answer: str, citations: Sequence[Citation], known: Container[
         for unit, last in zip(units, last_places, strict=True)
         if unit.kind in _ASSERTING and all(last_places[lead] < 0 for lead in unit.leads)
         for sentence in split_unit(answer, unit)
-        if last < sentence.start and _says_something(answer[sentence.start : sentence.end])
+        if last < sentence.start
+        if (words := answer[sentence.start : sentence.end].rstrip("*_ \n"))[-1:] not in ":?"
+        if any(map(str.isalnum, words)) and not is_not_found(words, has_source=bool(citations))
     )
-
-
-def _says_something(words: str) -> bool:
-    is_said = any(map(str.isalnum, words)) and not words.rstrip("*_ \n").endswith((":", "?"))
-    return is_said and not is_not_found(words)
 
 
 class QuoteChecker:

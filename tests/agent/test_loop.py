@@ -183,3 +183,8 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert f"forty grams of fish a day. {WORDS * 3}" not in text
     assert "An owl turns its head" in text
     assert "Herons?" in text
+
+
+async def test_a_window_of_unknown_size_is_shared_as_if_it_had_64_000_tokens() -> None:
+    last = await answer(make_agent([saying("x")], window_tokens=None), "word " * 70_000)
+    assert "does not fit in the context window of 64,000 tokens" in last.error

@@ -29,7 +29,8 @@ _ENDLESS = "Hm, so be it. " * 400
             "> Not found:",
             "# Not found\n\n",
         ),
-        *("Nicht gefunden:", "Non trouvé :", "No encontrado:", "未找到："),
+        *("Nicht gefunden:", "Non trouvé :", "No encontrado:", "未找到：", "未找到任何内容。"),
+        "Not found in this text:",
     ],
 )
 async def test_not_found_is_recognised_in_any_format_and_language(start: str) -> None:
