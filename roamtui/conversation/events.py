@@ -544,6 +544,5 @@ ShownEvent = (
 ConversationEvent = RecordedEvent | ShownEvent
 EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
     {kind: re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ConversationEvent)}
-    | {DraftRejected: "answer_streamed"}
 )
 """Names of events in logs and in JSON, such as ``sections_closed``."""
