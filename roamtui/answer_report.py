@@ -57,10 +57,8 @@ class AnswerReport:
 
     @property
     def lead(self) -> str:
-        """The sentence above passages, which says that none answers, or what the document lacks."""
-        lead, _, _ = self.exchange.answer.partition("\n\n")
-        is_answered = self.exchange.stopped is StopReason.ANSWERED
-        return "" if is_answered and lead.startswith("**") else lead
+        """The sentence above passages, which says how near they are, or what the document lacks."""
+        return self.exchange.answer.partition("\n\n")[0]
 
     def list_cards(self) -> list[PassageCard]:
         """List a card for each passage."""

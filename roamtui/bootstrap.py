@@ -248,13 +248,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Agent:
         """Make the agent for a new conversation about a library, or for one that is resumed.
 
-        Args:
-            library: What the conversation is about.
-            loader: Reads more of it, or None.
-            conversation_id: The conversation to resume; empty for the latest one, None for a new one.
-            model: The model to use. Without it, a conversation keeps its own, unless another was typed.
-            with_one_shots: Whether the latest one may be of `roamtui ask`.
-            uses_typed_model: Whether the model and the server on the command line are for this one.
+        Without `conversation_id` the conversation is new, with an empty one it is the latest, which may be of
+        `roamtui ask` only if `with_one_shots`. Without a `model`, it keeps its own, unless another was typed
+        on the command line. `uses_typed_model` says whether that one is meant for this conversation.
 
         Raises:
             RoamtuiError: There is no conversation to resume, it cannot be read, or a choice is unavailable.
@@ -279,7 +275,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 self.on_warning(note)
         bootstrap = self
         if model is None:
-            bootstrap = replace(self, settings=self._keep_model(conversation.state))
+            bootstrap = replace(self, settings=self._adapt_settings(conversation.state))
         searcher = bootstrap.make_searcher_factory()(conversation.state.library)
         chosen = model or bootstrap.make_model()
         agent = Agent(conversation, chosen, searcher, self.agent_options)
@@ -287,7 +283,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             agent.use_model(chosen)
         return agent
 
-    def _keep_model(self, state: ConversationState) -> Settings:
+    def _adapt_settings(self, state: ConversationState) -> Settings:
         """Return the settings with the model and the server of a conversation, except for what was typed."""
         settings = self.settings
         if state.model in ("", RECORDED):

@@ -44,7 +44,7 @@ from roamtui.conversation.events import (
     UsageRecorded,
 )
 from roamtui.conversation.question_flow import finish_question, prepare_question
-from roamtui.conversation.state import OFFLINE, apply_events
+from roamtui.conversation.state import OFFLINE, fold_events
 from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
@@ -170,7 +170,7 @@ class Answering(Struct, kw_only=True):
         searcher = self.search.searcher
         if searcher is not None and has_unread_pages(state.library):
             searcher.refresh(state.library)
-            state = apply_events(state, *prepare_question(state, options))
+            state = fold_events(state, *prepare_question(state, options))
             pages = await call_in_thread(find_pages_about, state, searcher, question, options.within)
             if pages:
                 await conversation.load(pages, Origin.AGENT)

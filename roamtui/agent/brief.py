@@ -15,7 +15,7 @@ from roamtui.conversation.events import Message, Origin, Role
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.models.base import ModelRequest
-from roamtui.outline.labels import PLAIN_PATH_STEP, list_titles
+from roamtui.outline.labels import format_path
 from roamtui.retrieval.choose import (
     ModelView,
     complete_follow_up,
@@ -103,7 +103,7 @@ def _fill(
     spans: list[Span] = []
     for section_id, cut in chosen.items():
         has_heading = any(span.start <= library.node(section_id).span.start for span in cut)
-        titles = "" if has_heading else PLAIN_PATH_STEP.join(list_titles(library, section_id))
+        titles = "" if has_heading else format_path(library, section_id)
         pieces = zip(library.list_heads(cut), cut, strict=True)
         texts = [f"{heads}{library.clean_text(span).strip()}" for heads, span in pieces]
         parts.append("\n".join(filter(None, [titles, *texts])))

@@ -108,13 +108,8 @@ async def retrieve_context(
 ) -> QuestionContext:
     """Choose what comes with a question: all of a small document, or what search finds.
 
-    Args:
-        searcher: Searches the library, if there is a searcher.
-        view: What the model has of it before the question.
-        question: The person's question.
-        within: Id of the section that the question is about, or None for the whole document.
-        earlier: Earlier questions and answers, oldest first.
-        warn: Receives a sentence for the person if the search fails.
+    The question is about the section `within`, or the whole document. `earlier` has the questions and answers
+    before it, oldest first. `warn` receives a sentence for the person if the search fails.
     """
     if whole := list_whole_document(view.library, view.room_tokens):
         return QuestionContext(auto_opened=whole)

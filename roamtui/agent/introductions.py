@@ -53,11 +53,9 @@ class SummaryTask(Struct, frozen=True, kw_only=True):
 
 
 def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[SummaryTask, ...]:
-    """List the documents without a summary in order, each text once.
+    """List the documents of a loaded library that need a summary, each text once.
 
-    Args:
-        library: Fully loaded.
-        known: Digests of texts that need no summary.
+    Texts whose digests are `known` need none.
     """
     tasks: dict[str, SummaryTask] = {}
     for document in library.documents:

@@ -32,7 +32,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import begin_question, prepare_question
-from roamtui.conversation.state import OFFLINE, ConversationState, apply_events
+from roamtui.conversation.state import OFFLINE, ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
@@ -73,7 +73,7 @@ async def answer_offline(
 ) -> QuestionAnswered:
     """Begin a question, open the sections of the best passages, and quote these. Return the outcome."""
     preparation = prepare_question(conversation.state, options)
-    state = apply_events(conversation.state, *preparation)
+    state = fold_events(conversation.state, *preparation)
     asked = QuestionAsked(
         question=question,
         within=options.within,

@@ -23,7 +23,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked, WarningRaised
 from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import begin_question, estimate_hits_room, prepare_question
-from roamtui.conversation.state import ConversationState, apply_events
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
@@ -53,7 +53,7 @@ class RequestBuilder(Struct, kw_only=True):
         """Start the question together with the text that search finds for it."""
         within = options.within
         preparation = prepare_question(self.conversation.state, options)
-        state = apply_events(self.conversation.state, *preparation)
+        state = fold_events(self.conversation.state, *preparation)
         asked = QuestionAsked(
             number=len(state.exchanges) + 1,
             question=question,
@@ -89,7 +89,7 @@ class RequestBuilder(Struct, kw_only=True):
         asked = replace(asked, excerpts=retrieved.excerpts)
         # The person may have opened or closed sections during the search.
         preparation = prepare_question(self.conversation.state, options)
-        state = apply_events(self.conversation.state, *preparation)
+        state = fold_events(self.conversation.state, *preparation)
         await self.conversation.apply((*preparation, *begin_question(state, asked, context)))
         if self._is_whole_open(self.conversation.state):
             self.tools = {}

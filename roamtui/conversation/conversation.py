@@ -29,7 +29,7 @@ from roamtui.conversation.library_loader import (
 )
 from roamtui.conversation.library_sync import identify_document, reload_state, resume_state
 from roamtui.conversation.log import ConversationLog, ConversationStore
-from roamtui.conversation.state import RECORDED, ConversationState, Exchange, apply_events, start_conversation
+from roamtui.conversation.state import RECORDED, ConversationState, Exchange, fold_events, start_conversation
 from roamtui.conversation.update import (
     Command,
     ExpandSections,
@@ -76,17 +76,11 @@ class Conversation:
         new_id: str = "",
         earlier: tuple[Exchange, ...] = (),
     ) -> None:
-        """Start or continue a conversation. A new one is saved when something is asked or opened.
+        """Start a conversation, or continue the one with `saved_id`, as for `open`.
 
-        Args:
-            library: The current version of the document.
-            store: Where conversations are saved. Without a store, nothing is saved.
-            options: Limits on what stays open between questions.
-            source_loader: Reads files and pages when they are needed. Without it, nothing more is loaded.
-            open_source: Opens a source that is added. Without it, none can be added.
-            saved_id: The conversation to continue, as for `open`; empty for a new one.
-            new_id: Id of a new conversation; empty for a random one.
-            earlier: Questions before a new conversation. They are not saved.
+        A new one is saved in the `store`, if there is one, when something is asked or opened. It has the id
+        `new_id` or a random one, and its `earlier` questions are not saved. Without `source_loader`, no more
+        files and pages are loaded, and without `open_source`, no source can be added.
 
         Raises:
             StoreError: The saved conversation does not exist or cannot be read.
@@ -166,12 +160,12 @@ class Conversation:
                 folded.append(replace(event, results=results))
             else:
                 folded.append(event)
-        self.state = apply_events(self.state, *folded)
+        self.state = fold_events(self.state, *folded)
         self._log.events += folded
         if self.state.library is not self._identified:
             identified = identify_document(self.state)
             self._identified = self.state.library
-            self.state = apply_events(self.state, *identified)
+            self.state = fold_events(self.state, *identified)
             self._log.events += identified
 
     async def _save_and_publish(self, events: tuple[RecordedEvent, ...], folded_in: int) -> None:

@@ -12,7 +12,7 @@ from roamtui.conversation.events import (
     Origin,
 )
 from roamtui.conversation.question_flow import finish_question
-from roamtui.conversation.state import ConversationState, apply_events
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_close_events, update
 from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
@@ -28,11 +28,11 @@ def resume_state(saved: ConversationState, library: Library) -> tuple[Conversati
     """Continue a saved conversation with the current library. A running question is cancelled."""
     state = replace(saved, library=library)
     ended = finish_question(state, state.exchanges[-1].cancellation) if state.is_asking else ()
-    state = apply_events(state, *ended)
+    state = fold_events(state, *ended)
     matched = reload_state(state, library) if state.content_hash != hash_library(library) else ()
-    state = apply_events(state, *matched)
+    state = fold_events(state, *matched)
     identified = identify_document(state)  # or a change that is taken back would not be seen
-    return apply_events(state, *identified), (*ended, *matched, *identified)
+    return fold_events(state, *identified), (*ended, *matched, *identified)
 
 
 def reload_state(state: ConversationState, library: Library) -> Events:

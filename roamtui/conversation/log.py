@@ -25,7 +25,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
-from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
+from roamtui.conversation.state import ConversationState, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
@@ -90,7 +90,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     def ended_state(self) -> ConversationState:
         """The state after the program ended: a question without an end counts as cancelled."""
         state = self.state
-        return apply_events(state, state.exchanges[-1].cancellation) if state.is_asking else state
+        return fold_events(state, state.exchanges[-1].cancellation) if state.is_asking else state
 
 
 def decode_log(content: bytes, name: str) -> DecodedLog:
@@ -104,7 +104,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
             reason = "was saved by another version of roamtui, and only that version can open it"
             raise StoreError(f"{name} {reason}.")
         raise StoreError(f"{name} is damaged, or is not a roamtui conversation.")
-    state = fold_events(_NO_LIBRARY, ())
+    state = ConversationState(id="", library=_NO_LIBRARY)
     events: list[RecordedEvent] = []
     created_at = ""
     size = len(head)
@@ -119,7 +119,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
             break
         try:
             event = msgspec.convert(json.loads(line), kind)
-            state = apply_events(state, event)
+            state = fold_events(state, event)
         except _DECODE_ERRORS:
             break
         events.append(event)
@@ -283,7 +283,7 @@ class ConversationStore:
         title = log.state.title.removesuffix(_COPY).rstrip()
         renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
         copy = self.start(copy_id, (replace(started, conversation_id=copy_id), *rest, renamed))
-        return copy, apply_events(replace(log.state, id=copy_id), renamed), warning
+        return copy, fold_events(replace(log.state, id=copy_id), renamed), warning
 
     def read(self, conversation_id: str) -> DecodedLog:
         """Read the log of a conversation, without locking it."""

@@ -15,7 +15,7 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     SectionsExpanded,
 )
-from roamtui.conversation.state import ConversationState, Exchange, apply_events
+from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.transcript import (
     PromptContext,
     list_remarks,
@@ -53,7 +53,7 @@ def prepare_question(state: ConversationState, options: AskOptions) -> Events:
     removed = () if options.replaces is None else (QuestionsRewound(first=options.replaces.number),)
     if not options.open_first:
         return removed
-    return (*removed, open_without_text(apply_events(state, *removed), options.open_first))
+    return (*removed, open_without_text(fold_events(state, *removed), options.open_first))
 
 
 def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
@@ -68,17 +68,17 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     question_tokens = _estimate_question(asked, context)
     hits_tokens = estimate_tokens(context.hits_text)
     events = _make_room(state, context, question_tokens + hits_tokens)
-    cleared = apply_events(state, *events)
+    cleared = fold_events(state, *events)
     taken = estimate_message_tokens(cleared.iter_messages()) + question_tokens + hits_tokens
     room = max(0, min(budget.open_max, budget.messages_max - taken))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the
     # deliveries.
-    pending = _deliver_pending(apply_events(cleared, asked), room)
+    pending = _deliver_pending(fold_events(cleared, asked), room)
     asked = replace(asked, sections=pending.sections)
     # Sections that are opened with the question get what the pending ones leave.
     left_room = max(0, room - sum(estimate_tokens(result.text) for result in pending.results))
     command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=left_room)
-    found = expand_for_agent(apply_events(cleared, asked), command)
+    found = expand_for_agent(fold_events(cleared, asked), command)
     found_texts = [result.text for result in found.results if result.status is ExpandStatus.OPENED]
     parts = []
     if pending.results:
@@ -105,10 +105,10 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
         sections = state.open_sections.values()
         old_ids = [each.section_id for each in sections if each.deliveries and not each.is_pinned]
         events = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
-    closed = apply_events(state, *events)
+    closed = fold_events(state, *events)
     if closed.needs_rebuild or (closed.model and closed.model != context.model):
         events = (*events, make_rebuild_event(closed, context, history_max=context.budget.history_max))
-    return (*events, *shrink_transcript(apply_events(state, *events), context, needed_tokens))
+    return (*events, *shrink_transcript(fold_events(state, *events), context, needed_tokens))
 
 
 def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpanded:
@@ -173,7 +173,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
         <= _QUOTED_TOKENS_MAX
     ]
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
-    opened = apply_events(state, *opening)
+    opened = fold_events(state, *opening)
     cited = {citation.section_id for citation in outcome.citations}
     folding = _fold_after_answer(opened, cited)
     for section_id in [*cited]:
@@ -181,10 +181,10 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     cited_ids = tuple(section_id for section_id in opened.open_sections if section_id in cited)
     usage = state.exchanges[-1].usage + state.in_flight
     answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids, usage=usage)
-    ended = apply_events(opened, answered)
+    ended = fold_events(opened, answered)
     marked = [marked_id for marked_id, section in ended.open_sections.items() if section.is_closing]
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
-    ended = apply_events(ended, *closed)
+    ended = fold_events(ended, *closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
     return (*opening, *closed, *over_budget, *folding, answered)
 

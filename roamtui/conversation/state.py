@@ -326,16 +326,8 @@ def start_conversation(
     )
 
 
-def fold_events(
-    library: Library, events: Iterable[RecordedEvent], options: OpenSectionOptions | None = None
-) -> ConversationState:
-    """Compute the state from all events. They may name sections that `library` no longer has."""
-    empty = ConversationState(id="", library=library, options=options or OpenSectionOptions())
-    return apply_events(empty, *events)
-
-
-def apply_events(state: ConversationState, *events: RecordedEvent) -> ConversationState:
-    """Apply events in order."""
+def fold_events(state: ConversationState, *events: RecordedEvent) -> ConversationState:
+    """Compute the state after events. They may name sections that its library no longer has."""
     return reduce(_apply, events, state)
 
 

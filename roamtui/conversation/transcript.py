@@ -15,7 +15,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
     TranscriptRebuilt,
 )
-from roamtui.conversation.state import ConversationState, Exchange, apply_events
+from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import Events, make_close_events
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
@@ -145,7 +145,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     room = context.budget.messages_max - needed_tokens
     events: Events = ()
     for events in _iter_shrinking(state, context, room):
-        if estimate_message_tokens(apply_events(state, *events).iter_messages()) <= room:
+        if estimate_message_tokens(fold_events(state, *events).iter_messages()) <= room:
             break
     return events
 
@@ -159,7 +159,7 @@ def _iter_shrinking(state: ConversationState, context: PromptContext, room: int)
     unpinned = [section_id for section_id, section in older.items() if not section.is_pinned]
     for closing, history_max in ((unpinned, context.budget.history_max), ([*older], 0)):
         closed = _close_for_room(state, closing)
-        rebuilt = make_rebuild_event(apply_events(state, *closed), context, history_max=history_max)
+        rebuilt = make_rebuild_event(fold_events(state, *closed), context, history_max=history_max)
         yield (*closed, rebuilt)
     if not state.is_asking:
         return
@@ -172,7 +172,7 @@ def _iter_shrinking(state: ConversationState, context: PromptContext, room: int)
         trimmed = _keep_texts(state, texts[:count])
         for preface in prefaces:
             words = "\n\n".join(preface)
-            rebuilt = make_rebuild_event(apply_events(state, *trimmed), context, history_max=0, preface=words)
+            rebuilt = make_rebuild_event(fold_events(state, *trimmed), context, history_max=0, preface=words)
             yield (*trimmed, rebuilt)
 
 

@@ -97,12 +97,7 @@ def search_question(
 
     A follow-up such as "and how do I pay?" is also searched alone, and its own hits come first.
 
-    Args:
-        searcher: Searches the library that the questions are about.
-        questions: All questions of the conversation, oldest first.
-        earlier: Earlier questions and answers, oldest first.
-        within: Id of the section to search, or None for the whole library.
-        limit: Maximum number of hits.
+    `questions` and `earlier`, the questions and answers before, are oldest first.
     """
     last = questions[-1]
     completed = complete_follow_up(questions)

@@ -37,13 +37,8 @@ class HitList(Struct, frozen=True, kw_only=True):
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
     """Render hits as lines with excerpts. What the model has already is not repeated.
 
-    Run this in a thread, because words are looked for in the whole library.
-
-    Args:
-        view: What the model has and can get.
-        hits: Best first.
-        query: The search query.
-        opened: Sections that are about to open, above the list.
+    The best hits come first. The sections `opened` are about to open above the list. Run this in a thread,
+    because words are looked for in the whole library.
     """
     library = view.library
     matcher = TermMatcher.for_question(query)

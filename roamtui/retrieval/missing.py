@@ -95,7 +95,7 @@ def _shorten(word: str) -> str:
 
 
 def _iter_pieces(text: str) -> Iterator[str]:
-    """Yield a text, folded, in pieces that end with a line. Folding it at once would block other threads."""
+    """Yield a text, normalised, in pieces that end with a line. All at once would block other threads."""
     from html import unescape  # noqa: PLC0415
 
     start = 0

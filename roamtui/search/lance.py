@@ -27,9 +27,8 @@ _PAUSES = 0.2, 0.8, 2.0
 class LanceStore:
     """A `VectorStore` in a LanceDB database. A vector that two programs wrote is loaded only once.
 
-    Args:
-        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``. Credentials come from the
-            environment.
+    The database is a folder, or ``s3://…``, ``gs://…``, ``az://…`` or ``db://…`` with credentials from the
+    environment.
 
     Raises:
         UsageError: LanceDB is not installed.

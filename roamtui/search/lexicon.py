@@ -1,7 +1,7 @@
 """Stems, languages, stop words and synonyms.
 
-The lists are in `lexicon.txt`. All words are folded. English words are stemmed; German ones are reduced to
-roots.
+The lists are in `lexicon.txt`. All words are normalised. English words are stemmed; German ones are reduced
+to roots.
 """
 
 import re
@@ -95,7 +95,7 @@ def reduce_word(word: str, language: Language) -> str:
 
 
 def get_synonyms(word: str, language: Language = Language.ENGLISH) -> tuple[str, ...]:
-    """Return the synonyms of a word, folded and sorted: in German, the formal words for an everyday one.
+    """Return the synonyms of a word, normalised and sorted: in German, the formal words for an everyday one.
 
     With them, 149 instead of 87 of 196 follow-ups find their section among the first five.
     """

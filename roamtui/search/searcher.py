@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
+from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.search.base import (
     NEAR_SIMILARITY_MIN,
     EmbeddingPlan,
@@ -224,17 +225,10 @@ class Searcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, best first.
+        """Return up to `limit` hits for any text, best first, below the section `within` or everywhere.
 
         There are none for a blank query, or if nothing shares a content word with the query or is near it in
-        meaning.
-
-        Args:
-            query: Any text.
-            limit: Maximum number of hits.
-            within: Id of the section to search with its subsections, or None for the whole library.
-            earlier: Earlier messages of the person and the model, oldest first. The search favours their
-                topics if the query is a follow-up.
+        meaning. If the query is a follow-up, the topics of `earlier` messages, oldest first, are favoured.
 
         Raises:
             UnknownSectionError: There is no section `within`.
@@ -383,7 +377,7 @@ class Searcher:
         for hit in hits[:_RERANKED_COUNT]:
             node = library.node(hit.section_id)
             text = library.text_at(node.own_span)[:_RERANKED_LENGTH]
-            texts.append(f"{' > '.join(node.path)}\n{text}".strip())
+            texts.append(f"{PLAIN_PATH_STEP.join(node.path)}\n{text}".strip())
         try:
             chosen = reranker(query, texts) if len(texts) > 1 else ()
         except RoamtuiError as error:

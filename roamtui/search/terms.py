@@ -1,6 +1,6 @@
 """Split queries and texts into terms, in the same way for the index and for the sentences of a section.
 
-A term is a folded word (``gradient``), an identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or,
+A term is a normalised word (``gradient``), an identifier (``max_tokens``, ``--flag``, ``c++``, ``4.2``) or,
 in scripts without spaces between words, a pair of adjacent characters.
 """
 
@@ -78,7 +78,7 @@ def normalise_term(text: str) -> str:
 
 
 def tokenise(text: str) -> list[str]:
-    """Return a text's folded words in order. In scripts without spaces, each run is a word."""
+    """Return a text's normalised words in order. In scripts without spaces, each run is a word."""
     return _WORD.findall(normalise_term(text))
 
 
@@ -153,12 +153,12 @@ def find_quoted_phrases(text: str, words_min: int = 2) -> tuple[str, ...]:
 
 
 def extract_phrases(text: str) -> tuple[str, ...]:
-    """Return the folded words of the phrases in double quotation marks, each once."""
+    """Return the normalised words of the phrases in double quotation marks, each once."""
     return tuple(dict.fromkeys(" ".join(tokenise(phrase)) for phrase in find_quoted_phrases(text)))
 
 
 def extract_query_terms(text: str) -> tuple[str, ...]:
-    """Return the content words, identifiers and quoted phrases of a question, folded, each once, in order.
+    """Return the content words, identifiers and quoted phrases of a question, normalised, each once.
 
     Stop words are left out, unless the question contains nothing else.
     """
@@ -179,7 +179,7 @@ def _iter_terms(text: str) -> Iterator[str]:
 
 
 def split_words(text: str) -> Iterator[str]:
-    """Yield the folded words of a text in order, and pairs of characters for scripts without spaces."""
+    """Yield the normalised words of a text in order, and pairs of characters for scripts without spaces."""
     for word in tokenise(text):
         if word.isascii():
             yield word

@@ -12,6 +12,7 @@ from typing import Protocol
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.search.base import Embedder, VectorArray, VectorRows
 from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Span
@@ -76,8 +77,8 @@ def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
     path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
     if columns.kinds[row] is not NodeKind.TEXT:
         path |= dict.fromkeys(columns.path(row))
-    titles = " > ".join(" ".join(title.split()) for title in path if title.strip())[-_PATH_LENGTH_MAX:]
-    return titles, text
+    titles = PLAIN_PATH_STEP.join(" ".join(title.split()) for title in path if title.strip())
+    return titles[-_PATH_LENGTH_MAX:], text
 
 
 def split_text(text: str, size: int) -> Iterator[str]:

@@ -12,12 +12,12 @@ from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed, ConversationEvent, StopReason
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.models.base import ModelRequest
 from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import expanding, ids, make_agent, model_of, saying, script
+from tests.fakes.replay import replay_events
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.table.filling import wait_until
 
@@ -93,7 +93,7 @@ async def test_a_question_that_names_a_section_that_is_gone_changes_nothing(
     with pytest.raises(UnknownSectionError, match="ffffffff"):
         await agent.ask("How much is it?", replace(options, replaces=exchange))
     assert conversation.state is before
-    assert fold_events(before.library, store.read(before.id).events).exchanges == before.exchanges
+    assert replay_events(before.library, store.read(before.id).events).exchanges == before.exchanges
 
 
 async def test_a_question_ends_with_the_model_that_it_began_with() -> None:

@@ -28,12 +28,13 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import ConversationState, Exchange, fold_events
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
 from tests.conversation.conversations import check_messages, find, make_library
+from tests.fakes.replay import replay_events
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 _LIBRARY = make_library(MANUAL)
@@ -139,7 +140,7 @@ class Case:
             assert not changes, "only a copy without changes is not saved"
         elif state.exchanges:
             events = self.store.read(state.id).events
-            saved = fold_events(state.library, events)
+            saved = replay_events(state.library, events)
             assert (saved.exchanges, saved.rebuilt) == (state.exchanges, state.rebuilt)
             assert saved.open_sections == state.open_sections
             expanded = [event for event in shown if isinstance(event, SectionsExpanded)]

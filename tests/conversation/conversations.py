@@ -26,11 +26,12 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import begin_question, finish_question
-from roamtui.conversation.state import ConversationState, apply_events, fold_events
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import CloseSections, Command, Events, ExpandSections, PinSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from tests.fakes.replay import replay_events
 from tests.search.libraries import id_of
 
 PROMPT_CONTEXT = PromptContext(system="Our fixed text.", outline="- [12345678] An outline line\n", model="scripted")
@@ -75,12 +76,12 @@ def make_state(
 
 
 def do(state: ConversationState, command: Command) -> ConversationState:
-    return apply_events(state, *update(state, command))
+    return fold_events(state, *update(state, command))
 
 
 def fold(state: ConversationState, events: Events) -> tuple[ConversationState, Events]:
     """Return the state after some events, and the events."""
-    return apply_events(state, *events), events
+    return fold_events(state, *events), events
 
 
 def reload(state: ConversationState, library: Library) -> tuple[ConversationState, Events]:
@@ -95,7 +96,7 @@ def expand_by_agent(
     command = ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
     events = update(state, command)
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
-    return apply_events(state, *events), expanded.results
+    return fold_events(state, *events), expanded.results
 
 
 def open_by_person(state: ConversationState, *titles: str) -> ConversationState:
@@ -118,7 +119,7 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
 def begin(
     state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
 ) -> ConversationState:
-    return apply_events(state, *begin_question(state, QuestionAsked(question=question), context))
+    return fold_events(state, *begin_question(state, QuestionAsked(question=question), context))
 
 
 def plan_step(state: ConversationState, titles: Sequence[str]) -> Events:
@@ -132,7 +133,7 @@ def plan_step(state: ConversationState, titles: Sequence[str]) -> Events:
 
 
 def step(state: ConversationState, *titles: str) -> ConversationState:
-    return apply_events(state, *plan_step(state, titles))
+    return fold_events(state, *plan_step(state, titles))
 
 
 def finish(state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()) -> ConversationState:
@@ -147,7 +148,7 @@ def finish_with_events(
     )
     outcome = QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations)
     events = finish_question(state, outcome)
-    return apply_events(state, *events), events
+    return fold_events(state, *events), events
 
 
 def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()) -> ConversationState:
@@ -199,13 +200,13 @@ class Recorder:
 
     def __init__(self, conversation_id: str = "c0ffee", library: Library | None = None) -> None:
         begun = ConversationStarted(conversation_id=conversation_id)
-        self.state = fold_events(library or make_library(), (begun,))
+        self.state = replay_events(library or make_library(), (begun,))
         self.events: list[RecordedEvent] = [begun]
 
     def apply(self, events: Events) -> None:
-        self.state = apply_events(self.state, *events)
+        self.state = fold_events(self.state, *events)
         identified = identify_document(self.state)
-        self.state = apply_events(self.state, *identified)
+        self.state = fold_events(self.state, *identified)
         self.events += (*events, *identified)
 
     def begin(self, question: str = "Why?") -> Self:

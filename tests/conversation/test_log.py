@@ -22,7 +22,6 @@ from roamtui.conversation.events import (
     WarningRaised,
 )
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
-from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import (
     AskOptions,
     ChooseAnswer,
@@ -35,6 +34,7 @@ from roamtui.conversation.update import (
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_markdown
 from tests.conversation.conversations import Recorder, make_library
+from tests.fakes.replay import replay_events
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 
@@ -186,7 +186,7 @@ def test_a_damaged_log_says_so_in_the_list_and_stays_and_is_continued_in_a_copy(
         log, _, warning = store.open("bbb")
         log, state, warning = store.open("bbb")
         assert "you are now in a copy" in warning
-        assert state == fold_events(state.library, log.events)
+        assert state == replay_events(state.library, log.events)
         assert state.id != "bbb"
         log.save()
         log.close()

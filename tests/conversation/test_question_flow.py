@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import KeepOpenMode, RequestBudget
 from roamtui.conversation.events import OpenSection, Origin, QuestionsRewound, StopReason
 from roamtui.conversation.question_flow import select_sections_to_close
-from roamtui.conversation.state import ConversationState, Exchange, apply_events
+from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import FoldNodes, update
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
@@ -95,7 +95,7 @@ def test_fresh_mode_closes_sections_before_the_next_question() -> None:
 def test_of_what_answers_unfolded_only_what_the_last_one_cites_and_what_is_read_stays_unfolded() -> None:
     state = make_state("# M\n\n" + "".join(f"## {name}\n\n### In {name}\n\nText.\n\n" for name in "ABCD"))
     a, b, c, d = (find(state, name) for name in "ABCD")
-    state = apply_events(state, *update(state, FoldNodes(section_ids=(d,), is_folded=False)))
+    state = fold_events(state, *update(state, FoldNodes(section_ids=(d,), is_folded=False)))
     state = replace(step(begin(state), "In A", "In B", "In C"), reading_id=find(state, "In C"))
     assert state.unfolded >= {a, b, c, d}
     state = finish(state, cited=["In B"])
@@ -110,7 +110,7 @@ def test_asking_again_opens_what_the_agent_closed_for_the_question_and_not_what_
     state = close_by(close_by(state, Origin.AGENT, "Alpha"), Origin.PERSON, "Beta")
     state = finish(state)
     assert not state.open_sections
-    back = apply_events(state, QuestionsRewound(first=2))
+    back = fold_events(state, QuestionsRewound(first=2))
     assert [*back.open_sections] == [find(state, "Alpha")]
     asked = read_all(begin(back))
     assert (asked.count("alpha-0 "), asked.count("beta-0 ")) == (1, 0)

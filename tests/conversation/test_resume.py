@@ -13,7 +13,7 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.library_sync import identify_document, resume_state
-from roamtui.conversation.state import ConversationState, apply_events, fold_events
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
 from tests.conversation.conversations import (
     TEXT,
@@ -32,11 +32,12 @@ from tests.conversation.conversations import (
     reload,
     write_section,
 )
+from tests.fakes.replay import replay_events
 
 
 def _save(state: ConversationState) -> ConversationState:
     """Return a state with the digest that a log would have."""
-    return apply_events(state, *identify_document(state))
+    return fold_events(state, *identify_document(state))
 
 
 def _list_reported(events: Iterable[RecordedEvent]) -> list[RecordedEvent]:
@@ -51,7 +52,7 @@ def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     played.apply(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
     played.apply(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
     played.record(DraftRecorded(start=0, text="It is"))
-    resumed, events = resume_state(fold_events(state.library, played.events), state.library)
+    resumed, events = resume_state(replay_events(state.library, played.events), state.library)
     assert not resumed.is_asking
     assert (resumed.exchanges[-1].stopped, resumed.exchanges[-1].answer) == (StopReason.CANCELLED, "It is")
     closed = SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.ASKED)

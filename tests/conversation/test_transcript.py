@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import RequestBudget
 from roamtui.conversation.events import Message
-from roamtui.conversation.state import apply_events
+from roamtui.conversation.state import fold_events
 from roamtui.conversation.transcript import shrink_transcript
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
@@ -26,7 +26,7 @@ def test_the_text_that_a_question_opened_last_is_kept_longest() -> None:
     while len(state.open_sections) > 1:
         tokens -= 20
         context = replace(PROMPT_CONTEXT, budget=RequestBudget(messages_max=tokens))
-        state = apply_events(state, *shrink_transcript(state, context))
+        state = fold_events(state, *shrink_transcript(state, context))
     assert [*state.open_sections] == [find(state, "Gamma")]
 
 

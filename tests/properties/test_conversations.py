@@ -18,7 +18,7 @@ from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, Origin, Role
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import ConversationState, fold_events
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import (
     AskOptions,
     ChooseAnswer,
@@ -35,6 +35,7 @@ from roamtui.outline.expansion import annotate_with_ids
 from roamtui.text import merge_bounds
 from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library
+from tests.fakes.replay import replay_events
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 _TITLES = (
@@ -288,7 +289,7 @@ class Conversations(RuleBasedStateMachine):
         state = self.state
         if state.exchanges:
             self.conversation.flush()
-            assert fold_events(state.library, self.store.read(state.id).events, state.options) == state
+            assert replay_events(state.library, self.store.read(state.id).events, state.options) == state
 
 
 def _check_deliveries(state: ConversationState) -> None:

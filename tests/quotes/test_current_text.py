@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import CitationsChecked
-from roamtui.conversation.state import ConversationState, Exchange, apply_events, start_conversation
+from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
@@ -259,5 +259,5 @@ def test_a_verdict_is_that_of_the_document_as_it_is_now(text: str, state: QuoteS
     again, still_unread = event.citations
     assert (again.state, again.is_changed, again.section_id) == (state, is_changed, fees)
     assert (still_unread.state, still_unread.is_changed) == (QuoteState.NOT_FOUND, False)
-    back = update_citations(replace(apply_events(asked, event), library=before)) or (event,)
+    back = update_citations(replace(fold_events(asked, event), library=before)) or (event,)
     assert back[0].citations[0].state is QuoteState.EXACT

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import ExpandStatus, Origin, QuestionsRewound
-from roamtui.conversation.state import ConversationState, apply_events
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.document.library import Library
 from roamtui.headless.answer_lines import render_answer
 from roamtui.quotes.read import read_answer
@@ -112,7 +112,7 @@ def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed
         ("Hours", quote, _ELSEWHERE),
         ("Hours", "Open daily", _NOT_FOUND),
     ]
-    assert _list_found(f'"{quote}" [{{Fees}}].', apply_events(asked, QuestionsRewound(first=1))) == [
+    assert _list_found(f'"{quote}" [{{Fees}}].', fold_events(asked, QuestionsRewound(first=1))) == [
         ("Fees", quote, _NOT_FOUND)
     ]
 

@@ -19,12 +19,13 @@ import pytest
 from textual import events
 from textual.worker import WorkerCancelled
 
-from roamtui.conversation.state import ConversationState, fold_events
+from roamtui.conversation.state import ConversationState
 from roamtui.plain import sanitise_text
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.screens.main import MainScreen
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.conversation.conversations import check_messages
+from tests.fakes.replay import replay_events
 from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import ODD_WORDS, FaultyModel
 from tests.soak.hands import Hands, open_app, patch_home
@@ -194,7 +195,7 @@ class Life:
         session = main.conversation
         state = session.state
         check_messages(tuple(state.iter_messages()))
-        assert fold_events(state.library, session._log.events, state.options) == state, "the log gives another state"
+        assert replay_events(state.library, session._log.events, state.options) == state, "the log gives another state"
         if len(state.exchanges) > 30 and not main.is_asking:
             if self._disk is not None:
                 self._disk.faults = 0  # a conversation cannot start on a full disk

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import QuestionAnswered, QuestionAsked, RecordedEvent, StopReason
-from roamtui.conversation.state import apply_events
+from roamtui.conversation.state import fold_events
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.app import RoamApp
@@ -21,7 +21,7 @@ def make_long_app(questions: int) -> RoamApp:
     text = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     context = make_context(library=Library(source="handbook.md", root=parse_document(text)))
     conversation = context.conversation
-    conversation.state = apply_events(conversation.state, *_make_events(conversation.state.library, questions))
+    conversation.state = fold_events(conversation.state, *_make_events(conversation.state.library, questions))
     return app_over(context)
 
 
