@@ -10,6 +10,7 @@ from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import ENUMERATOR, PageRow
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import PageText, is_figure
+from roamtui.convert.pdf.word_tables import find_word_tables, write_word_table
 from roamtui.convert.pdf.words import HYPHENS, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
 
@@ -25,6 +26,8 @@ _SHIELD = "\N{NO-BREAK SPACE}"
 """Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
 _CELL_GAP_MIN = 1.5
 """Minimum gap between cells outside tables, in letter heights."""
+_EDGE_WIDTH = 1.0
+"""In points. Lines whose ends are within this width end at the same edge."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _ROW_END = re.compile(r"^(?!\|)(.* \| .*|.+(?=\n(?!\|).* \| ))\n(?=.)", re.MULTILINE)
 """The end of a row outside a Markdown table, and of the line above one. A paragraph would join them."""
@@ -132,9 +135,18 @@ class MarkdownWriter:
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
     def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
-        lines: list[str] = []
         rows = [row for row in rows if not _RULE.fullmatch(row.text)]
-        for above, row in zip([None, *rows], [*rows, None], strict=True):
+        start = 0
+        for table in find_word_tables(rows):
+            if any(map(_has_wide_gap, rows[table.start : table.end])):
+                yield from self._write_prose(rows[start : table.start], gap_max)
+                yield write_word_table(rows, table, self._joiner.join)
+                start = table.end
+        yield from self._write_prose(rows[start:], gap_max)
+
+    def _write_prose(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
+        lines: list[str] = []
+        for above, row, below in zip([None, *rows], [*rows, None], [*rows[1:], None, None], strict=False):
             begins_paragraph = (
                 above is None
                 or row is None
@@ -152,9 +164,13 @@ class MarkdownWriter:
             if row is None:
                 return
             line = row.cells[0].text
+            # a justified line ends at the same edge as a line of prose next to it
+            near = (each for each in (above, below) if each is not None and not _has_wide_gap(each))
+            is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
             for before, cell in pairwise(row.cells):
-                # Justified lines have wide gaps inside a sentence, but "47" and "119" are no "47 119".
-                are_cells = cell.x0 - before.x1 > _CELL_GAP_MIN * row.size
+                # A justified line has wide gaps inside a sentence, but "47" and "119" are no "47 119".
+                is_inside = is_justified and not is_figure(cell.text)
+                are_cells = cell.x0 - before.x1 > _CELL_GAP_MIN * row.size and not is_inside
                 are_figures = all(
                     is_figure(each.text) and any(map(str.isdigit, each.text)) for each in (before, cell)
                 )
@@ -163,6 +179,10 @@ class MarkdownWriter:
                 lines[-1] = self._joiner.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
+
+
+def _has_wide_gap(row: PageRow) -> bool:
+    return any(cell.x0 - before.x1 > _CELL_GAP_MIN * row.size for before, cell in pairwise(row.cells))
 
 
 def _is_continued(last: str, first: str) -> bool:

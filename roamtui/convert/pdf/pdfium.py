@@ -40,15 +40,18 @@ from roamtui.convert.pdf.words import (
 )
 from roamtui.errors import SourceError
 
-_WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
+_WORD = re.compile(
+    "(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f\\x1b-\\x1f]|\\r(?!\\n))+[\\x02\\ufffe]?"
+)
 _LINE = re.compile(r"(?:[^\r\n]|\r(?!\n))+")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
     | {"\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
+    | {"\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl"}
     | {"\xad": HYPHEN, "\ufffe": HYPHEN, "\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
 """Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
-_BITMAP_LIGATURES = re.compile("[\x0b-\x0f]")
+_BITMAP_LIGATURES = re.compile("[\x0b-\x0f\x1b-\x1f]")
 """Control characters that are ligatures only in the bitmap fonts of TeX, which have no name."""
 _ACCENTS = dict(
     zip(
@@ -70,6 +73,8 @@ _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
+_MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
+"""Letters next to figures, which may be raised or lowered inside a word: "10³kg"."""
 _PUNCTUATION = ".,;:)/"
 """Signs after a figure that may be raised, as in "sales" with a note and a comma."""
 _SPACED_LETTERS_MIN = 3
@@ -288,11 +293,9 @@ class PdfPage:
                 word = PageWord(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
                 word.is_turned = self._read_turn(first) != rotation
                 words.append(word)
-                if compared and compared.is_uneven:
+                if (compared and compared.is_uneven) or _MIXED.search(letters):
                     uneven.append(word)
-        # the boxes of bitmap fonts, which have no name, are only as high as each letter
-        has_name = bool(words) and self.read_font(words[len(words) // 2].first).name != ""
-        if has_name and not is_right_to_left(text):
+        if not is_right_to_left(text):
             for word in uneven:
                 self._mark_scripts(word, rotation)
         return self._join_letters(words)
@@ -364,7 +367,7 @@ class PdfPage:
             return
         parts: list[PageWord] = []
         for index, letter in enumerate(word.text, start=word.first):
-            box = self._read_box(index, index, rotation)
+            box = self._read_line_box(index, rotation)
             if box is None:
                 return
             height = box.bottom - box.top
@@ -399,14 +402,12 @@ class PdfPage:
 
     def _place_letters(self, text: str, start: int, rotation: int) -> list[PlacedLetter]:
         """Return the letters of a text, which begins at an index, with their places. Spaces are left out."""
-        matrix = pdfium.FS_MATRIX()
         placed: list[PlacedLetter] = []
         for index in (index for word in _WORD.finditer(text) for index in range(*word.span())):
             number = start + index
             if box := self._read_box(number, number, rotation):
-                pdfium.FPDFText_GetMatrix(self._text, number, matrix)
-                size = pdfium.FPDFText_GetFontSize(self._text, number) * math.hypot(matrix.c, matrix.d)
-                placed.append(PlacedLetter(text[index], number, box.x0, box.x1, size or box.bottom - box.top))
+                size = self._measure_letter(number) or box.bottom - box.top
+                placed.append(PlacedLetter(text[index], number, box.x0, box.x1, size))
         return placed
 
     def _read_box(self, first: int, last: int, rotation: int) -> _Box | None:
@@ -429,6 +430,25 @@ class PdfPage:
             low = min(low, box.bottom)
             high = max(high, box.top)
         return _Box(*_rotate_box(x0, x1, low, high, rotation), is_uneven)
+
+    def _read_line_box(self, index: int, rotation: int) -> _Box | None:
+        """Return the box of a character, from its baseline up if the font has no name.
+
+        The boxes of such fonts, which are bitmaps, may be only as high as each letter.
+        """
+        box = self._read_box(index, index, rotation)
+        if box is None or self.read_font(index).name:
+            return box
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium.FPDFText_GetCharOrigin(self._text, index, x, y)
+        baseline = _rotate_box(x.value, x.value, y.value, y.value, rotation)[3]
+        return box._replace(top=baseline - self._measure_letter(index), bottom=baseline)
+
+    def _measure_letter(self, index: int) -> float:
+        matrix = pdfium.FS_MATRIX()
+        pdfium.FPDFText_GetMatrix(self._text, index, matrix)
+        size: float = pdfium.FPDFText_GetFontSize(self._text, index)
+        return size * math.hypot(matrix.c, matrix.d)
 
     def read_font(self, index: int) -> Font:
         """Return the font of a character."""

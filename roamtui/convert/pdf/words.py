@@ -28,12 +28,13 @@ _FALL_MIN = 0.03
 """Minimum fall of a lowered figure. Small letters on the same baseline reach less far down."""
 _RAISED_OVERHANG_MAX = 0.5
 """How far a raised letter may be above the letters before it, as a share of their height."""
+_RAISED_PART = r"(?:[^\W\d_]{1,2}|[^\W_]*\d[^\W_]*)"
 _RAISED_TEXT = re.compile(
     r"(?!(?:st|nd|rd|th|f[fil]{1,2})\b|[\u0590-\u08ff])(?=.{0,9}$)"
-    r"(?:[^\W\d_]{1,2}|[+\u2212\u2013-]?[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?"
+    rf"[+\u2212\u2013-]?{_RAISED_PART}(?:[,;+\u2212\u2013-]{_RAISED_PART})*[,;]?"
 )
-"""Figures, also with a sign, or up to two letters. Ordinals such as "4th" are read as they are, and so are
-marks in brackets. Ligatures and right-to-left letters are excluded: their boxes may be just as small."""
+"""Figures or up to two letters, also with signs, as in "n+1". Ordinals such as "4th" are read as they are,
+and marks in brackets too. Ligatures and right-to-left letters are excluded: their boxes may be small, too."""
 
 
 class PageWord(Struct):

@@ -100,6 +100,27 @@ def test_a_raised_figure_never_joins_a_number(parts: tuple[str, ...], expected: 
     assert _raise(*parts) == expected
 
 
+def test_a_raised_figure_in_a_bitmap_font_never_joins_a_number() -> None:
+    draw = "BT 1 0 0 1 72 700 Tm /F1 11 Tf (50) Tj /F1 6.5 Tf 4 Ts (3) Tj ET"
+    font = (
+        "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 8 8] /FontMatrix [0.1 0 0 0.1 0 0] /CharProcs << /zero 5 0 R"
+        " /three 5 0 R /five 5 0 R >> /Encoding << /Differences [48 /zero 51 /three 53 /five] >>"
+        " /FirstChar 48 /LastChar 53 /Widths [6 6 6 6 6 6] >>"
+    )
+    fonts = "/Resources << /Font << /F1 3 0 R >> >>"
+    data = assemble(
+        [
+            "<< /Type /Catalog /Pages 2 0 R >>",
+            "<< /Type /Pages /Count 1 /Kids [6 0 R] >>",
+            font,
+            f"<< /Length {len(draw)} >>\nstream\n{draw}\nendstream",
+            "<< /Length 26 >>\nstream\n6 0 0 0 5 7 d1 0 0 5 7 re f\nendstream",
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R {fonts} >>",
+        ]
+    )
+    assert convert_pdf(data, "a.pdf").text.endswith("50<sup>3</sup>")
+
+
 @pytest.mark.parametrize(("end", "is_title"), [("", True), (".", False)])
 def test_a_sentence_that_ends_in_a_raised_mark_is_no_title(end: str, *, is_title: bool) -> None:
     sentence = f"WINTER SERVICE{end}"
@@ -141,9 +162,31 @@ def test_a_table_has_its_headers_units_and_years() -> None:
 
 
 def test_rows_outside_a_markdown_table_do_not_run_together() -> None:
-    rows = ("Name | Symbol | Exchange", "Common stock | MMM | New York", "Notes due 2026 | MMM26 | Chicago")
+    rows = ("Name | Symbol | Exchange", "Common stock | MMM | New York")
     text = _text(lay_cells("Prose says that the following", "is registered.", *rows))
     assert text.endswith("Prose says that the following\nis registered.  \n" + "  \n".join(rows))
+
+
+def test_aligned_rows_of_words_are_a_table() -> None:
+    rows = (
+        "Pier | Duty",
+        "North | Signs the | list",
+        "| of boats |",
+        "South | Lifts boats | crane",
+        "West | Fees | desk",
+    )
+    table = (
+        "| Pier | Duty |  |\n| --- | --- | --- |\n| North | Signs the of boats | list |\n"
+        "| South | Lifts boats | crane |\n| West | Fees | desk |"
+    )
+    text = _text(lay_cells("Prose above it", f"* {rows[0]}", *rows[1:], "A short line"))
+    assert text.endswith(f"Prose above it\n\n{table}\n\nA short line")
+
+
+def test_a_justified_line_has_no_cells() -> None:
+    end = PdfLine(text="here", top=686, x=72 + 11 * (8 * 0.833 + 0.278))  # below the word that ends the line
+    assert _text([*lay_out("MMMMMMMM here", first_top=700), PdfLine(text="lie", top=686), end]).endswith("\nlie here")
+    assert _text([*lay_out("MMMMMMMM there", first_top=700), PdfLine(text="lie", top=686), end]).endswith("lie | here")
 
 
 def _make_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> bytes:

@@ -1,0 +1,116 @@
+"""Find tables of words on a page, whose cells are aligned and leave gaps free, and write them."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from roamtui.convert.markdown_table import write_rows
+from roamtui.convert.pdf.rows import PageCell, PageRow
+from roamtui.convert.pdf.words import HYPHENS, write_words
+
+_ROWS_MIN = 3
+"""Minimum number of rows with several cells. Two justified lines may have their wide gaps in one place."""
+_SHIFT_MAX = 2.0
+"""Maximum distance in points between the edges or centres of two cells that are aligned."""
+_Column = tuple[float, float]
+
+
+class WordTable(Struct, frozen=True):
+    """The rows of a table from `start` up to `end`. The first `head_count` rows are above its columns."""
+
+    start: int
+    end: int
+    columns: list[_Column]
+    head_count: int = 0
+
+
+def find_word_tables(rows: Sequence[PageRow]) -> Iterator[WordTable]:
+    """Yield the tables in order."""
+    start = low = 0
+    while start < len(rows):
+        table = _find_table(rows, low, start)
+        if table is not None:
+            yield table
+            low = table.end
+        start = table.end if table else start + 1
+
+
+def _find_table(rows: Sequence[PageRow], low: int, start: int) -> WordTable | None:
+    """Return the table whose rows are aligned with the row `start`. Its heads are below the row `low`."""
+    columns: list[_Column] = []
+    models: list[PageCell] = []
+    end = start
+    count = 0
+    for index in range(start, len(rows)):
+        row = rows[index]
+        joined = _add_cells(columns, row)
+        if len(joined) < max(2, len(columns)) or (index > start and row.top <= rows[index - 1].top):
+            break
+        aligned = [cell for cell in row.cells if any(_are_aligned(cell, model) for model in models)]
+        is_new = len(aligned) < len(row.cells)
+        if models and is_new and (not aligned or len(joined) == len(columns)):
+            break
+        models += [cell for cell in row.cells if cell not in aligned]
+        columns = joined
+        count += len(row.cells) > 1
+        # a short line at the left below a table is no part of it
+        if len(row.cells) > 1 or row.x0 > columns[0][1]:
+            end = index + 1
+    if count < _ROWS_MIN:
+        return None
+    first = start
+    while first > low and len(rows[first - 1].cells) > 1 and rows[first - 1].top < rows[first].top:
+        joined = _add_cells(columns, rows[first - 1])
+        if len(joined) != len(columns):
+            break
+        columns = joined
+        first -= 1
+    return WordTable(first, end, columns, start - first)
+
+
+def _are_aligned(cell: PageCell, model: PageCell) -> bool:
+    left = cell.x0 - model.x0
+    right = cell.x1 - model.x1
+    return min(abs(left), abs(right), abs(left + right) / 2) < _SHIFT_MAX
+
+
+def _add_cells(columns: Sequence[_Column], row: PageRow) -> list[_Column]:
+    """Return the columns that the cells of a row and of the rows before it fill."""
+    joined: list[_Column] = []
+    for x0, x1 in sorted([*columns, *((cell.x0, cell.x1) for cell in row.cells)]):
+        if joined and x0 < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(x1, joined[-1][1])
+        else:
+            joined.append((x0, x1))
+    return joined
+
+
+def write_word_table(rows: Sequence[PageRow], table: WordTable, join: Callable[[str, str], str]) -> str:
+    """Write a table. Bold rows at the top are heads too. `join` joins the parts of a divided word.
+
+    A lone cell that is not in the first column continues the cell above it.
+    """
+    lefts = [x0 for x0, _ in table.columns]
+    lines: list[list[str]] = []
+    head_count = 0
+    are_all_bold = all(row.font.is_bold for row in rows[table.start : table.end])
+    for number, row in enumerate(rows[table.start : table.end]):
+        line = [""] * len(lefts)
+        for cell in row.cells:
+            column = max(0, bisect_right(lefts, cell.x0) - 1)
+            line[column] = f"{line[column]} {cell.text}".strip()
+        is_head = number < table.head_count or (row.font.is_bold and not are_all_bold)
+        if is_head and head_count == len(lines):
+            head_count += 1
+        if len(row.cells) == 1 and not line[0] and len(lines) > head_count:
+            lines[-1] = [_join_lines(*texts, join) for texts in zip(lines[-1], line, strict=True)]
+        else:
+            lines.append(line)
+    cells = [[*map(write_words, line)] for line in lines]
+    return write_rows(cells[:head_count], cells[head_count:])
+
+
+def _join_lines(above: str, text: str, join: Callable[[str, str], str]) -> str:
+    is_divided = above[-1:] and above[-1] in HYPHENS and above[-2:-1].isalpha() and text[:1].isalpha()
+    return join(above[:-1], text) if is_divided else f"{above} {text}".strip()
