@@ -280,8 +280,8 @@ class CallAssembler:
             position = self._positions[index] = len(self._calls)
             self._calls.append(call)
         joined = (call.arguments + (arguments or ""))[:ARGUMENTS_LENGTH_MAX]
-        name = call.name or name or ""
-        self._calls[position] = ToolCall(id=call.id or id or "", name=name, arguments=joined)
+        rest = "" if name is None or name == call.name else name  # some servers repeat it in each piece
+        self._calls[position] = ToolCall(id=call.id or id or "", name=call.name + rest, arguments=joined)
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""

@@ -11,7 +11,7 @@ from typing_extensions import override
 from roamtui.conversation.budget import get_answer_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelFacts, ModelRequest, RetryPending
-from roamtui.models.local_servers import ASSUMED_WINDOW_TOKENS, is_loopback
+from roamtui.models.local_servers import is_loopback
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
@@ -84,8 +84,8 @@ class LitellmModel(Model):
         notes = [self._no_tools_note] if resolved.can_call_tools is False and not self.small_reason else []
         is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
         if is_local and self._options.output_tokens is None:
-            window = resolved.window_tokens or ASSUMED_WINDOW_TOKENS
-            self.answer_tokens_max = get_answer_tokens(window)  # a model that does not stop takes minutes
+            # a model that does not stop takes minutes
+            self.answer_tokens_max = get_answer_tokens(self.window_tokens)
         if resolved.prices is None and self._options.has_spending_cap:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
         if resolved.is_window_assumed and not resolved.problem:

@@ -88,6 +88,8 @@ async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator
                     text_length += _count_bytes(event.text)
                 # Some servers send a call both ways.
                 leaves_calls_out = leaves_calls_out or isinstance(event, ToolCallReceived)
+                if isinstance(event, ThinkingDelta):
+                    reader.add_thoughts(event.text)
                 read = reader.feed(event.text) if isinstance(event, TextDelta) else [event]
                 for reply_event in read:
                     if isinstance(reply_event, ThinkingDelta):

@@ -107,7 +107,7 @@ class ReplyReader:
         """The line that opened the current block of code; empty outside code."""
         self._is_in_channel = False
         self._thoughts = ""
-        """The thoughts that were begun last."""
+        """The thoughts so far."""
         self._call_start = re.compile("|".join((_CALL_MARK, *map(re.escape, names))), re.IGNORECASE)
 
     def feed(self, text: str) -> list[ModelEvent]:
@@ -115,18 +115,23 @@ class ReplyReader:
         self._pending += text
         return self._read()
 
+    def add_thoughts(self, text: str) -> None:
+        """Add a piece of the thoughts that a server sends apart from the text."""
+        self._thoughts += text
+
     def finish(self, *, is_cut: bool = False) -> list[ModelEvent]:
         """Decide what the remaining text is at the end of the reply. A reply that is cut off has no calls."""
         self._is_end = True
         events = self._read()
         held = self._pending
-        # some models call a tool before they close their thoughts
-        reply = self._thoughts if self._mode is _Mode.THOUGHTS else self._answer + held
+        reply = self._answer + held
+        if self._mode is _Mode.THOUGHTS or not reply.strip():  # some models call a tool in their thoughts
+            reply = self._thoughts
         calls = () if is_cut else find_calls(reply[-ARGUMENTS_LENGTH_MAX:], self._names)
         code = CODE_BLOCK.match(held)
         is_explained = code is not None and held[code.end() :].strip() != ""
         is_broken = bool(held) and not calls and not cites(reply) and not is_explained
-        if calls and not held and self._mode is _Mode.ANSWER:
+        if calls and self._answer and not held and self._mode is _Mode.ANSWER:
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
         if calls:
             self._events += map(ToolCallReceived, calls)
@@ -193,7 +198,6 @@ class ReplyReader:
                 return _Decision.OPEN
         self._pending = self._pending[len(mark) :]
         self._mode = _Mode.THOUGHTS
-        self._thoughts = ""
         return _Decision.MARK
 
     def _read_channel(self, mark: str) -> _Decision:
@@ -209,7 +213,6 @@ class ReplyReader:
         self._pending = body
         if header["name"].lower() != "final":
             self._mode = _Mode.THOUGHTS
-            self._thoughts = ""
         return _Decision.MARK
 
     def _read_end_mark(self) -> _Decision:

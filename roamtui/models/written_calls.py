@@ -25,7 +25,6 @@ _NUMBERS = re.compile(r"[^A-Za-z\[]*")
 CODE_BLOCK = re.compile(
     r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n(?P<code>.*?)(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
 )
-_CODE_START = re.compile(r"\s*[<{\[]")
 _CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
 _BARE_ID = re.compile(rf"(?<!\[){WORD}")
 _ARGUMENT = re.compile(
@@ -55,7 +54,8 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
     if cites(text):
-        text = CODE_BLOCK.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
+        code_start = re.compile(rf"\s*(?:[<{{\[]|{pattern.pattern})")
+        text = CODE_BLOCK.sub(lambda fence: fence[0] if code_start.match(fence["code"]) else "", text)
     calls: list[ToolCall] = []
     found = [*pattern.finditer(text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
@@ -79,10 +79,6 @@ def is_quoted(before: str) -> bool:
     """Return whether inline code or a quote is open at the end of a line's start."""
     is_code = before.replace("```", "").count("`") % 2 == 1
     return is_code or before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
-
-
-def _is_call_code(code: str, names: re.Pattern[str]) -> bool:
-    return _CODE_START.match(code) is not None or names.match(code.lstrip()) is not None
 
 
 def _read_arguments(text: str, start: int, end: int) -> tuple[object, int]:

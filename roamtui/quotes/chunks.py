@@ -33,7 +33,7 @@ _UNSPACED_MARKS = (
 )
 """Marks that belong to the letter before them in scripts without spaces."""
 _UNSPACED_LETTER = rf"(?![{_UNSPACED_MARKS}])(?=[{UNSPACED}])[^\W\d_]"
-_RAISED_FIGURE = r"[⁺⁻]?⁽?[⁰¹²³⁴-⁹]+⁾?"
+_RAISED_FIGURE = r"[⁺⁻]?⁽?[¹²³⁰-⁹ⁿ]+⁾?"
 _POWER = r"\^(?:\([^()\s]{1,20}\)|\{[^{}\s]{1,20}\}|[+\-−]?\w+)"
 _PARTS = re.compile(
     rf"(?P<power>(?<=[\w)\]]){_POWER})|(?P<raised>{_RAISED_FIGURE})"
@@ -44,7 +44,7 @@ _PARTS = re.compile(
 )
 """Text that divides a chunk: words of their own, and dashes between words."""
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
-_MEANINGFUL = frozenset("%‰&@#§")
+_MEANINGFUL = frozenset("%‰&@#§^")
 """Punctuation by its category in Unicode, but part of the word next to it."""
 _HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
 """Signs that a quote may write as a plain hyphen."""
@@ -98,7 +98,8 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
             case "dash":
                 pass
             case "character":
-                is_inside = start > 0 and all(map(_is_numeric, chunk[start - 1 : start + 1]))
+                numbers = [unicodedata.numeric(each, None) for each in chunk[start - 1 : start + 1]]
+                is_inside = start > 0 and None not in numbers
                 words.append(_make_word(fold_word(match[0]), start, end, INSIDE if is_inside else 0))
             case "lowered":
                 words.append(_make_word(f"_{fold_word(match[0])}", start, end, INSIDE))
@@ -131,10 +132,6 @@ def divide_code_chunk(chunk: str) -> tuple[Word, ...]:
 def is_sign(chunk: str) -> bool:
     """Return whether a chunk has neither letters nor digits."""
     return not any(map(str.isalnum, chunk))
-
-
-def _is_numeric(character: str) -> bool:
-    return unicodedata.numeric(character, None) is not None
 
 
 def _is_power(before: str, after: str) -> bool:

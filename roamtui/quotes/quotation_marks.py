@@ -48,7 +48,9 @@ def find_quoted(text: str) -> list[Quoted]:
             opened = [start for start in opened if text[start] not in _IN_PARAGRAPH]
         elif (index := _find_opening(text, opened, at)) is not None:
             start = opened[index]
-            if text[start] != "'" or _is_single_quotation(text[start + 1 : at]):
+            words = text[start + 1 : at]
+            # a word between straight single marks is a name or an omission
+            if text[start] != "'" or (" " in words.strip() and "\n" not in words):
                 found.append(Quoted(start, at + 1, is_code=False))
             is_doubtful = text[start] != text[at] and _may_be_other_sign(text, at)
             del opened[index + is_doubtful :]  # a later mark may end it too
@@ -101,11 +103,6 @@ def _ends_word(text: str, at: int) -> bool:
 def _is_letter(character: str) -> bool:
     """Return whether a character is part of a word that continues after a quotation mark next to it."""
     return character.isalnum() and ord(character) < _UNSPACED
-
-
-def _is_single_quotation(words: str) -> bool:
-    """Return whether words between straight single marks are a quotation, not a name or an omission."""
-    return " " in words.strip() and "\n" not in words
 
 
 def _may_be_other_sign(text: str, at: int) -> bool:

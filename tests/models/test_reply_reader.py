@@ -88,6 +88,12 @@ def test_the_name_of_a_tool_in_the_arguments_of_a_call_is_no_call() -> None:
     assert read(f"{reply}\n{CALL}").calls == [("search_sections", arguments), OPENED]
 
 
+def test_a_call_in_thoughts_counts_if_nothing_else_was_said() -> None:
+    reader = ReplyReader(NAMES)
+    reader.add_thoughts(f"I open it: {CALL}")
+    assert [type(event) for event in reader.finish()] == [ToolCallReceived]
+
+
 def test_words_before_a_call_are_kept() -> None:
     reading = read(f"I open it.\n\n```json\n{CALL}\n```")
     assert (reading.text.strip(), reading.calls) == ("I open it.", [OPENED])
