@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
 from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, Citation, QuoteState
-from roamtui.conversation.events import Reading, StopReason
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity, format_cost
-from roamtui.conversation.state import OFFLINE, Exchange
+from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
@@ -113,7 +113,7 @@ class AnswerReport:
     @property
     def reading(self) -> str:
         """Says what the model read, searched for, and found but did not read; empty without one."""
-        return _format_reading(self.exchange.model, self.exchange.reading)
+        return _format_reading(self.exchange)
 
     @property
     def origin(self) -> str:
@@ -176,13 +176,13 @@ def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
 
 def format_cell_facts(cell: Cell) -> str:
     """Format the origin of a cell, and what the model read and did not read, as one line."""
-    return ". ".join(filter(None, [_format_origin(cell), _format_reading(cell.model, cell.reading)]))
+    return ". ".join(filter(None, [_format_origin(cell), _format_reading(cell)]))
 
 
 def _format_origin(answer: Exchange | Cell) -> str:
     if not answer.asked_at:
         return ""
-    who = "without a model" if answer.model == OFFLINE else answer.model
+    who = "without a model" if answer.has_passages else answer.model
     day = ""
     with suppress(ValueError, OverflowError):  # a log may come from elsewhere
         day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -190,8 +190,9 @@ def _format_origin(answer: Exchange | Cell) -> str:
     return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
 
 
-def _format_reading(model: str, reading: Reading | None) -> str:
-    if reading is None or model == OFFLINE:
+def _format_reading(answer: Exchange | Cell) -> str:
+    reading = answer.reading
+    if reading is None or answer.has_passages:
         return ""
     sections = format_count(reading.sections, "section")
     partly = f", and parts of {reading.partly:,} more" if reading.partly else ""

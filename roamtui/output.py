@@ -7,7 +7,7 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -23,11 +23,15 @@ def write_text(text: str) -> None:
     write_raw(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
-def check_output_path(path: Path, sources: Iterable[str | Path] = ()) -> None:
+def check_output_path(path: Path, endings: Collection[str], sources: Iterable[str | Path] = ()) -> None:
     """Raise an error if a file cannot be written, or is one of the sources, before the work for it begins.
 
-    A file is replaced by a new one in its folder. Something else, such as a pipe, is written directly.
+    Its name must have one of the `endings`, which choose its format. A file is replaced by a new one in its
+    folder. Something else, such as a pipe, is written directly.
     """
+    if path.suffix.lower() not in endings:
+        listed = " or ".join(", ".join(endings).rsplit(", ", 1))
+        raise UsageError(f"The name of the file must end in {listed}.")
     if os.path.realpath(path) in map(os.path.realpath, sources):
         raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")
     missing = [folder for folder in path.parents if not os.path.lexists(folder)]

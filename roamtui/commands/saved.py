@@ -16,7 +16,7 @@ from roamtui.errors import UsageError
 def _add_conversations_arguments(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", default="list", choices=("list", "export", "delete"))
     parser.add_argument("id", nargs="?", metavar="ID", help="from the list")
-    help_text = "md (default), or the format of -o; html is a page that replays it"
+    help_text = "without -o: md (default), json, or html, a page that replays it"
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
     parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
     help_text = "with export: where the document is now, if it has moved"
@@ -27,7 +27,7 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
 
 def _run_conversations(args: Namespace) -> None:
     """List, export or delete saved conversations."""
-    from roamtui.headless.conversations import delete_conversation, print_conversation, print_conversations
+    from roamtui.headless.conversations import delete_conversation, export_conversation, print_conversations
 
     if (args.id is None) != (args.action == "list"):
         raise UsageError(
@@ -37,13 +37,15 @@ def _run_conversations(args: Namespace) -> None:
         )
     if args.action != "export" and any((args.output, args.moved_to, args.format)):
         raise UsageError(f"-o, --in and --format do not work with `roamtui conversations {args.action}`.")
+    if args.output and args.format:
+        raise UsageError("the ending of the name after -o chooses the format. Leave out --format.")
     if args.id is None:
         print_conversations(lists_one_shots=args.all)
     elif args.action == "delete":
         delete_conversation(args.id, assume_yes=args.yes)
     else:
         reopen = make_bootstrap(args).reopen
-        print_conversation(args.id, args.format, reopen, args.output, args.moved_to)
+        export_conversation(args.id, args.format or "md", reopen, args.output, args.moved_to)
 
 
 def _add_notes_arguments(parser: CommandParser) -> None:

@@ -22,7 +22,7 @@ from roamtui.conversation.events import (
     ToolFinished,
     ToolUse,
 )
-from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.plain import format_json
 from roamtui.quotes.wording import PASSAGE_LABEL
 from roamtui.table.cells import Cell
@@ -87,7 +87,7 @@ def to_json(value: Struct) -> dict[str, Any]:
 
 def to_json_citations(answer: Exchange | Cell) -> list[dict[str, Any]]:
     """Convert the citations of an answer to JSON values, with their signs. Nothing has judged a passage."""
-    if answer.model == OFFLINE:
+    if answer.has_passages:
         return [{**to_json(each), "state": PASSAGE_LABEL, "verified": False} for each in answer.citations]
     return [{**to_json(citation), "sign": citation.state.sign} for citation in answer.citations]
 

@@ -64,7 +64,7 @@ def render_csv(table: ResultTable, path: Path) -> str:
             place = ""
             if cell.proof is not None:
                 quote = join_quote_lines(cell.proof.quote or "")
-                quote_state = PASSAGE_LABEL if cell.is_passage else cell.proof.label
+                quote_state = PASSAGE_LABEL if cell.has_passages else cell.proof.label
                 sentence = cell.proof.sentence
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
             fields += map(sanitise_line, (cell.value, cell.state.value))
@@ -125,7 +125,7 @@ def _render_proof(cell: Cell, source: str) -> str:
     value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
     place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])))
     target = quote(source, errors="surrogateescape") if is_path(source) else f"<{source}>"
-    label = PASSAGE_LABEL if cell.is_passage else proof.label
+    label = PASSAGE_LABEL if cell.has_passages else proof.label
     sign = "" if proof.is_verified and label != PASSAGE_LABEL else f" ({label})"
     return f"{value}{format_quote(proof.quote or '')}{sign} ([{place}]({target})){note}"
 

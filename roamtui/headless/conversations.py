@@ -14,7 +14,7 @@ from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError
 from roamtui.export.conversation import RENDERERS
 from roamtui.export.markdown import render_notes
 from roamtui.output import (
@@ -75,28 +75,21 @@ def delete_conversation(conversation_id: str, *, assume_yes: bool) -> None:
     write_notice(f"Deleted conversation {conversation_id}.")
 
 
-def print_conversation(
+def export_conversation(
     conversation_id: str,
-    output_format: str | None,
+    output_format: str,
     open_source: Callable[[str, ConversationState], Library],
     output_path: Path | None = None,
     moved_to: str | None = None,
 ) -> None:
-    """Write one conversation to a file, or to stdout.
+    """Write one conversation to a file, whose name decides the format, or to stdout in `output_format`.
 
-    The format is `md`, `json`, or `html` for a page that replays it. If None, the name of the file decides.
-    `moved_to` is where the document is now, if it has moved. The page shows the text of the document, unless
-    it cannot be opened.
+    `moved_to` is where the document is now, if it has moved. A page shows the text of the document, unless it
+    cannot be opened.
 
     Raises:
         RoamtuiError: The format or the file cannot be used, or the document is not where it has moved to.
     """
-    wanted = f".{output_format}" if output_format else ""
-    suffix = output_path.suffix.lower() if output_path is not None else wanted or ".md"
-    if not wanted and suffix not in RENDERERS:
-        raise UsageError(f"-o needs a file name that ends in {', '.join(RENDERERS)}.")
-    if wanted and suffix in RENDERERS and suffix != wanted:
-        raise UsageError(f"{output_path} would be {output_format}, as --format says. Change one of the two.")
     log = open_store().read(conversation_id)
     if log.warning:
         warn(f"conversation {conversation_id}: {log.warning}")
@@ -104,7 +97,7 @@ def print_conversation(
     source = moved_to or state.source
     if output_path is not None:
         names = (state.source, source, *state.added_sources)
-        check_output_path(output_path, list_paths(names))
+        check_output_path(output_path, RENDERERS, list_paths(names))
 
     def open_library() -> Library:
         try:
@@ -116,7 +109,8 @@ def print_conversation(
             warn(f"the page has no text of the document. {reason}")
             return state.library
 
-    text = RENDERERS[wanted or suffix](state, source, open_library)
+    suffix = f".{output_format}" if output_path is None else output_path.suffix.lower()
+    text = RENDERERS[suffix](state, source, open_library)
     if output_path is None:
         write_text(text)
         return

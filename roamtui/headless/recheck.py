@@ -266,7 +266,7 @@ def _read_table(table: ResultTable, name: str) -> list[Claim]:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
                 place = f"{name}, {column.question}"
-                claims += _make_claims(cell.citations, place, row.source, is_judged=not cell.is_passage)
+                claims += _make_claims(cell.citations, place, row.source, is_judged=not cell.has_passages)
     return claims
 
 

@@ -25,13 +25,10 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
     """
     if not table.columns:
         raise UsageError("a table needs questions. Write them after -q, or in a file for --questions.")
-    path = output_path or Path("table.md" if sys.stdout.isatty() else "table.json")
-    render = RENDERERS.get(path.suffix.lower())
-    if render is None:
-        raise UsageError(f"-o needs a file name that ends in {', '.join(RENDERERS)}.")
     if output_path is not None:
-        check_output_path(output_path, (row.source for row in table.rows))
+        check_output_path(output_path, RENDERERS, (row.source for row in table.rows))
         table.outputs |= {os.path.realpath(output_path)}
+    path = output_path or Path("table.md" if sys.stdout.isatty() else "table.json")
     progress = ProgressLine()
 
     async def say_estimate(run: TableRun) -> bool:
@@ -47,10 +44,11 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         progress.end()
     if note := plan.model.note:
         warn(note)
+    text = RENDERERS[path.suffix.lower()](table, path)
     if output_path is None:
-        write_text(render(table, path))
+        write_text(text)
     else:
-        write_export(path, render(table, path))
+        write_export(path, text)
     if plan.model.name == OFFLINE:
         write_notice("Each cell is the best passage of a document. For answers, choose a model with --model.")
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""

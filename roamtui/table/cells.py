@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import Reading, StopReason, Usage
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line
@@ -91,14 +91,14 @@ class Cell(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
     @property
-    def is_passage(self) -> bool:
-        """Whether its value comes from a passage that no model has read."""
-        return self.state in PASSAGE_STATES
+    def has_passages(self) -> bool:
+        """Whether its value comes from a passage, because no model has written it, as in an `Exchange`."""
+        return self.model == OFFLINE
 
     @property
     def text(self) -> str:
         """The value, or the state in words if there is none. The word "passage" is before a passage."""
-        if self.is_passage and self.value:
+        if self.has_passages and self.value:
             return f"{self.state.label}: {self.value}"
         return self.value or self.state.label
 

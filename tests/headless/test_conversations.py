@@ -8,7 +8,7 @@ import pytest
 from roamtui.conversation.events import DocumentIdentified, QuestionAsked, RecordedEvent
 from roamtui.conversation.log import open_store
 from roamtui.errors import UsageError
-from roamtui.headless.conversations import print_conversation, print_conversations
+from roamtui.headless.conversations import export_conversation, print_conversations
 from roamtui.paths import conversations_path
 from roamtui.sources.source_names import join_sources
 from tests.conversation.conversations import Recorder, make_library
@@ -38,8 +38,10 @@ def test_an_export_replaces_no_document_of_several(tmp_path: Path, names: list[s
         (tmp_path / name).write_text("# Notes\n", "utf-8")
     _save_about(join_sources(str(tmp_path / name) for name in names))
     with pytest.raises(UsageError, match="one of the documents"):
-        print_conversation("ab12", None, lambda *_: make_library(), tmp_path / "b.md")
-    print_conversation("ab12", None, lambda *_: make_library(), tmp_path / "new.md")
+        export_conversation("ab12", "md", lambda *_: make_library(), tmp_path / "b.md")
+    with pytest.raises(UsageError, match=r"must end in \.md, \.json or \.html\."):
+        export_conversation("ab12", "md", lambda *_: make_library(), tmp_path / "b.txt")
+    export_conversation("ab12", "md", lambda *_: make_library(), tmp_path / "new.md")
 
 
 @pytest.mark.usefixtures("saved")
@@ -52,7 +54,7 @@ def test_a_damaged_conversation_is_listed_and_says_so(capsys: pytest.CaptureFixt
     assert lines["ab12"].endswith("  It is damaged, or is not a roamtui conversation.")
     assert lines["ef34"].endswith("  Why ef34?  (1 question, manual.md)  It is damaged: the rest cannot be read.")
     assert lines["ab12cd"].endswith("(1 question, manual.md)")
-    print_conversation("ef34", "md", lambda *_: make_library())
+    export_conversation("ef34", "md", lambda *_: make_library())
     output, errors = capsys.readouterr()
     assert "Why ef34?" in output
     assert errors == "roamtui: conversation ef34: It is damaged: the rest cannot be read.\n"

@@ -33,7 +33,7 @@ from roamtui.tui.screens.dialogs import (
     make_key_hints,
     make_place_prompt,
 )
-from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.screens.lists import ListDialog, Row, contains_words
 
 _FILE_NAME_LENGTH_MAX = 60
 
@@ -75,10 +75,9 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         Without typed words, the conversations about the open document come first. Each group starts with the
         newest.
         """
-        words = typed.casefold().split()
         for summary in self._summaries:
-            text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
-            if not all(word in text for word in words):
+            text = "\n".join((summary.title, summary.source, summary.model, summary.text))
+            if not contains_words(text, typed):
                 continue
             heading = ""
             if not typed and self._conversation is not None:

@@ -268,8 +268,7 @@ class ExportDialog(PromptDialog):
         must not be written.
         """
         default = next(iter(renderers))
-        self._endings = " or ".join(", ".join(renderers).rsplit(", ", 1))
-        choice = f"The ending chooses the format: {self._endings} · " if len(renderers) > 1 else ""
+        choice = f"The ending chooses the format: {', '.join(renderers)} · " if len(renderers) > 1 else ""
         foot = make_foot("enter to export", "esc to cancel", before=choice)
         try:
             folder = Path.cwd()
@@ -285,10 +284,8 @@ class ExportDialog(PromptDialog):
 
     async def _export(self, name: str) -> None:
         path = Path(expand_user(name))
-        if (render := self._renderers.get(path.suffix.lower())) is None:
-            raise RoamtuiError(f"The name must end in {self._endings}.")
-        await asyncio.to_thread(lambda: check_output_path(path, list_paths(self._sources)))
-        text = await asyncio.to_thread(render, path)
+        await asyncio.to_thread(lambda: check_output_path(path, self._renderers, list_paths(self._sources)))
+        text = await asyncio.to_thread(self._renderers[path.suffix.lower()], path)
         if await asyncio.to_thread(os.path.lexists, path):
             question = ConfirmDialog("This file exists already. Overwrite it?", str(path), yes="Overwrite")
             if not await self.app.push_screen_wait(question):

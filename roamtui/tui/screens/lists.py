@@ -289,16 +289,21 @@ def filter_items(items: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerI
     contains all typed words. Items that have a word only in their sign, note, group or synonyms come last.
     """
     typed = typed.casefold().strip()
-    words = typed.split()
 
     def rank(item: PickerItem[Item]) -> int:
         label = item.label.casefold()
-        matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
+        matches = (label.startswith(typed), f" {typed}" in label, contains_words(label, typed), True)
         return matches.index(True)
 
-    matching = []
-    for item in items:
-        everything = f"{item.label} {item.sign} {item.note} {item.group} {item.synonyms}".casefold()
-        if all(word in everything for word in words):
-            matching.append(item)
-    return tuple(sorted(matching, key=rank) if words else matching)
+    matching = [
+        item
+        for item in items
+        if contains_words(f"{item.label} {item.sign} {item.note} {item.group} {item.synonyms}", typed)
+    ]
+    return tuple(sorted(matching, key=rank))
+
+
+def contains_words(text: str, typed: str) -> bool:
+    """Return whether a text contains each typed word, in any case."""
+    text = text.casefold()
+    return all(word in text for word in typed.casefold().split())

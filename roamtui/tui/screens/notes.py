@@ -29,7 +29,7 @@ from roamtui.tui.chat.content_view import draw_parts, wrap
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.screen_words import format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
-from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.screens.lists import ListDialog, Row, contains_words
 
 _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600
@@ -64,10 +64,9 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[LocatedNote]]:
-        words = typed.casefold().split()
         for note in self._located:
             line = self._draw(note)
-            if all(word in line.plain.casefold() for word in words):
+            if contains_words(line.plain, typed):
                 yield Row(note, line)
 
     def _draw(self, located: LocatedNote) -> Content:

@@ -29,7 +29,7 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import make_foot, make_place_prompt
-from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
+from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, contains_words, lay_out_columns
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document; its quotes are looked up."
@@ -95,8 +95,8 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
         offers = [*self._offers, *list_path_completions(typed)]
-        if words := typed.casefold().split():
-            below = (path for path in self._documents_below if all(word in path.casefold() for word in words))
+        if typed:
+            below = (path for path in self._documents_below if contains_words(path, typed))
             offers += map(_make_file_offer, islice(below, _BELOW_SHOWN_MAX))
         items = [
             PickerItem(

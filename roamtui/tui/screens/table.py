@@ -186,7 +186,7 @@ class TableScreen(Screen[None]):
         lines = [Content.styled(shorten(sanitise_line(column.question), width), "bold")]
         if cell is not None:
             proof = cell.proof
-            has_verdict = not cell.is_passage
+            has_verdict = not cell.has_passages
             quote = proof.quote if proof is not None and has_verdict else None
             free = height - 2
             room = _count_characters(free // (2 if quote else 1), width)
