@@ -247,13 +247,14 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
     )
 
 
-def open_command_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
+def open_command_sources(
+    args: Namespace, *, tells_notes: bool = True
+) -> tuple[Bootstrap, Library, Loader | None]:
     """Open the sources of a command with all their files, and write what went wrong to stderr."""
     from roamtui.output import write_notice
 
     bootstrap = make_bootstrap(args)
     sources = args.sources if "sources" in args else [args.source]
     library, loader = bootstrap.open(sources, load_all=True)
-    lists_skipped = "skipped" in args and args.skipped
-    write_notice(*(note for note in library.notes if not (lists_skipped and "--skipped" in note)))
+    write_notice(*(library.notes if tells_notes else ()))
     return bootstrap, library, loader

@@ -42,7 +42,7 @@ def _run_ask(args: Namespace) -> int:
     agent = bootstrap.make_agent(
         library, loader, args.conversation, bootstrap.make_model(), with_one_shots=True
     )
-    if agent.conversation.state.model == OFFLINE:  # it was with no server yet
+    if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs consent
         agent.use_model(agent.model)
     within = args.within.strip("[]") if args.within else None
     output_format = OutputFormat.TEXT

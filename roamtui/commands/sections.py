@@ -28,7 +28,7 @@ def _run_outline(args: Namespace) -> None:
     """Print the outline exactly as the model reads it."""
     from roamtui.headless.sections import print_outline, print_skipped
 
-    _, library, _ = open_command_sources(args)
+    _, library, _ = open_command_sources(args, tells_notes=not args.skipped)
     if args.skipped:
         print_skipped(library)
     else:

@@ -129,6 +129,11 @@ class Citation(Struct, frozen=True, kw_only=True):
         return ", ".join(filter(None, [format_page(self.page, self.page_label), lines]))
 
     @property
+    def position(self) -> str:
+        """The page if the document has pages, or else the lines."""
+        return format_page(self.page, self.page_label) or self.place
+
+    @property
     def is_verified(self) -> bool:
         """Whether the quote was found in the section that the answer names."""
         return self.state in (QuoteState.EXACT, QuoteState.SAME)

@@ -28,7 +28,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.sources.source_names import abbreviate_sources
-from roamtui.text import format_page, normalise_line_ends
+from roamtui.text import normalise_line_ends
 
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 
@@ -93,7 +93,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
         parts.append(f"## {PATH_STEP.join(path) or '(untitled)'}")
         for located in group:
             citation = located.current_citation
-            location = f"— {format_location(citation, display_path(source))} [{citation.section_id}]"
+            location = f"— {_format_location(citation, display_path(source))} [{citation.section_id}]"
             if (quote := located.note.citation.quote) is not None:
                 is_table = any(isinstance(block, Table) for block in parse_markdown(quote).blocks)
                 if _ROW.search(quote) and not is_table:  # rows without their head are no table
@@ -107,10 +107,9 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def format_location(citation: Citation, source: str) -> str:
+def _format_location(citation: Citation, source: str) -> str:
     """Format the file, section and page or line of a citation: ``handbook.md › Late fees · line 12``."""
     file = citation.doc or source
     file = sanitise_line(file if "://" in file else PurePath(file).name)
     section = sanitise_line(citation.path[-1]) if citation.path else ""
-    position = format_page(citation.page, citation.page_label) or citation.place
-    return f"{PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {position}"
+    return f"{PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {citation.position}"

@@ -102,7 +102,7 @@ async def run_ask(
 
 
 class AskReport:
-    """Subscribes to a conversation, and writes each question's progress. `run_ask` has the arguments."""
+    """Writes the progress and answer of each question of a conversation."""
 
     def __init__(
         self,

@@ -96,11 +96,14 @@ def _iter_lines() -> Iterator[bytes]:
 async def _answer_lines(
     tools: list[dict[str, Any]], session: Awaitable[McpSession], lines: asyncio.Queue[bytes]
 ) -> bool:
-    """Answer a client until it disconnects. Return whether it ever wrote a line."""
+    """Answer a client until it disconnects. Return whether it ever wrote a line.
+
+    One that only connects and leaves must still be told that the source cannot be opened.
+    """
     calls: dict[str | int, asyncio.Task[None]] = {}
-    is_client = False
+    has_written = False
     while line := await lines.get():
-        is_client = True
+        has_written = True
         message = _parse(line)
         if message is None:
             continue
@@ -113,7 +116,7 @@ async def _answer_lines(
             calls[call_id] = asyncio.create_task(_answer(tools, session, message))
             calls[call_id].add_done_callback(partial(_forget, calls, call_id))
     await asyncio.gather(*calls.values(), return_exceptions=True)
-    return is_client
+    return has_written
 
 
 def _forget(calls: dict[str | int, asyncio.Task[None]], call_id: str | int, call: asyncio.Task[None]) -> None:
@@ -129,7 +132,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         if isinstance(message, dict) and isinstance(message.setdefault("params", {}), dict | None):
             # a response has no method, and answers no request, because roamtui asks the client for nothing
             return message if isinstance(message.get("method"), str) else None
-    _write({"id": None, "error": {"code": _NO_REQUEST, "message": "This line is no request."}})
+    _write({"id": None, "error": {"code": _NO_REQUEST, "message": "This line is not a JSON-RPC request."}})
     return None
 
 

@@ -11,7 +11,7 @@ from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
 from roamtui.plain import format_json, sanitise_line
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
 from roamtui.quotes.words import read_words
-from roamtui.text import format_page, normalise_line_ends
+from roamtui.text import normalise_line_ends
 
 SENTENCE_LABEL = "In full:"
 """Introduces what a document says around a quote."""
@@ -56,7 +56,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     source = library.source_of(section_id) if library.sources and section_id in library else None
     if source is not None and not file:
         file = sanitise_line(source.title)
-    place = format_page(citation.page, citation.page_label) or citation.place
+    place = citation.position
     if citation.is_lost:
         place = CHANGED_LABEL
     elif state is QuoteState.NOT_FOUND:

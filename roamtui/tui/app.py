@@ -173,25 +173,25 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 
         title = context.conversation.state.library.title
-        context.conversation.approver = partial(self._ask_for_approval, asker=title)
+        context.conversation.approver = partial(self._ask_for_approval, name=title)
         return MainScreen(context, self._keys, self.key_queue)
 
     async def _ask_for_approval(
-        self, approval: ApprovalRequest, asking: Screen[None] | None = None, *, asker: str = "Table"
+        self, approval: ApprovalRequest, expected_on: Screen[None] | None = None, *, name: str = "Table"
     ) -> bool:
         """Ask before anything that costs money, and before fetching a page of another site.
 
-        If several documents or tables are open, the question names the one that needs it: the `asker`.
-        Unless the person looks at the screen that is `asking`, this waits while they are typing, because a
-        letter of their text must not be the answer.
+        If several documents or tables are open, the question has the `name` of the one that needs it.
+        Unless the person looks at the screen where it is expected, this waits while they are typing, because
+        a letter of their text must not be the answer.
         """
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
 
-        is_expected = self.screen is asking
+        is_expected = self.screen is expected_on
         while not is_expected and monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110
             await asyncio.sleep(_TYPING_STEP_SECONDS)
         has_others = not is_expected and len(self._pages) > 1
-        question = sanitise_line(f"{asker}: {approval.question}" if has_others else approval.question)
+        question = sanitise_line(f"{name}: {approval.question}" if has_others else approval.question)
         detail = sanitise_line(approval.detail)
         dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=is_expected)
         return await self.push_screen_wait(dialog)

@@ -17,7 +17,7 @@ from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.errors import StoreError, UsageError
-from roamtui.export.markdown import format_location, render_notes
+from roamtui.export.markdown import render_notes
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import is_standard_input
 from roamtui.plain import sanitise_line, shorten
@@ -72,8 +72,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     def _draw(self, located: LocatedNote) -> Content:
         width = self.list.line_width
         path = PATH_STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
-        position = format_location(located.current_citation, "").rpartition(" · ")[2]
-        head = Content.assemble((path, "bold"), (f" · {position}", "$muted"))
+        head = Content.assemble((path, "bold"), (f" · {located.current_citation.position}", "$muted"))
         lines = [head.truncate(width, ellipsis=True)]
         if located.note.citation.quote is not None:
             if (surroundings := located.current_citation.surroundings) is not None:
