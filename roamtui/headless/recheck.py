@@ -1,7 +1,7 @@
 """`roamtui recheck`: whether quotes in conversations, tables and texts are still in their sources."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -114,10 +114,10 @@ def run_recheck(
     Raises:
         RoamtuiError: A target cannot be read, which is told after the others, or none has a quote.
     """
-    replaces_source = source is not None
+    report = _Report(replaces_source=source is not None, only_changes=only_changes)
+    quotes = report.quotes
     store = open_store()
     saved = {summary.id: summary for summary in store.list()}
-    quotes: list[_CheckedQuote] = []
     lacking: dict[str, Library] = {}
     """The sources in which a quote was not found."""
     failures: list[RoamtuiError | OSError] = []
@@ -138,8 +138,8 @@ def run_recheck(
                 claims = _list_saved_claims(state, target)
             else:
                 # without a `source`, the file names it
-                sources = _Sources(partial(reopen, is_trusted=replaces_source), path.parent, source)
-                claims = read_claims_of_file(path, target, sources.open, replaces_source=replaces_source)
+                sources = _Sources(partial(reopen, is_trusted=source is not None), path.parent, source)
+                claims = read_claims_of_file(path, target, sources.open, replaces_source=source is not None)
         except (RoamtuiError, OSError) as error:
             failures.append(error)
             continue
@@ -154,7 +154,9 @@ def run_recheck(
         told = f"There is no quote to check in {', '.join(targets)}.{hint}"
         raise SourceError(told if targets else _NO_QUOTES)
     if quotes:
-        _report(quotes, lacking, replaces_source=replaces_source, only_changes=only_changes, as_json=as_json)
+        report.write(as_json=as_json)
+        gaps = {name: measure_coverage(library).gaps for name, library in lacking.items()}
+        write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
     for failure in failures[1:]:
         warn(str(failure))
     if failures:
@@ -162,46 +164,75 @@ def run_recheck(
     return int(any(quote.is_fault and not (only_changes and quote.is_unchanged) for quote in quotes))
 
 
-def _report(
-    quotes: Sequence[_CheckedQuote],
-    lacking: Mapping[str, Library],
-    *,
-    replaces_source: bool,
-    only_changes: bool,
-    as_json: bool,
-) -> None:
-    """Write the quotes, and what was not read of the sources that lack one."""
-    if as_json:
-        counts = Counter(quote.status for quote in quotes)
-        status_counts = {status.value: counts[status] for status in ClaimStatus}
-        write_json({"counts": status_counts, "quotes": to_builtins(quotes)})
-    else:
-        _print_quotes(quotes, replaces_source=replaces_source, only_changes=only_changes)
-    if only_quote := sum(quote.sentence_compared is False for quote in quotes):
-        count = format_count(only_quote, "quote")
-        write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
-    gaps = {name: measure_coverage(library).gaps for name, library in lacking.items()}
-    write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
+class _Report(Struct, kw_only=True):
+    """The checked quotes, and which a person wants to see."""
 
+    replaces_source: bool
+    """Whether the person named a source in place of the recorded ones."""
+    only_changes: bool
+    quotes: list[_CheckedQuote] = field(default_factory=list)
 
-def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, only_changes: bool) -> None:
-    """Write the quotes that a person should see, and how many of each kind there are."""
-    listed = quotes
-    if only_changes:
-        listed = [quote for quote in quotes if not quote.is_unchanged]
-    elif not replaces_source:
-        listed = [quote for quote in quotes if quote.is_found_now or quote.status is not ClaimStatus.SAME]
-    in_order = sorted(quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
-    words = Counter(_name_status(quote, replaces_source=replaces_source) for quote in in_order)
-    summary = ", ".join(f"{count} {status}" for status, count in words.items())
-    lines: list[str] = []
-    messages: set[str] = set()  # a source that cannot be opened is named once
-    for quote in listed:
-        lines += _format_quote(quote, replaces_source=replaces_source)
-        if quote.message and quote.message not in messages:
-            lines.append(f"    {sanitise_line(quote.message)}")
-            messages.add(quote.message)
-    write_text("\n".join([*lines, f"{format_count(len(quotes), 'quote')} checked: {summary}."]) + "\n")
+    def write(self, *, as_json: bool) -> None:
+        """Write all quotes as JSON, or those that a person should see."""
+        if as_json:
+            counts = Counter(quote.status for quote in self.quotes)
+            status_counts = {status.value: counts[status] for status in ClaimStatus}
+            write_json({"counts": status_counts, "quotes": to_builtins(self.quotes)})
+        else:
+            self._print_quotes()
+        if only_quote := sum(quote.sentence_compared is False for quote in self.quotes):
+            count = format_count(only_quote, "quote")
+            write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
+
+    def _print_quotes(self) -> None:
+        """Write the quotes that a person should see, and how many of each kind there are."""
+        listed = self.quotes
+        if self.only_changes:
+            listed = [quote for quote in listed if not quote.is_unchanged]
+        elif not self.replaces_source:
+            listed = [quote for quote in listed if quote.is_found_now or quote.status is not ClaimStatus.SAME]
+        in_order = sorted(self.quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
+        words = Counter(map(self._name_status, in_order))
+        summary = ", ".join(f"{count} {status}" for status, count in words.items())
+        lines: list[str] = []
+        messages: set[str] = set()  # a source that cannot be opened is named once
+        for quote in listed:
+            lines += self._format_quote(quote)
+            if quote.message and quote.message not in messages:
+                lines.append(f"    {sanitise_line(quote.message)}")
+                messages.add(quote.message)
+        total = format_count(len(self.quotes), "quote")
+        write_text("\n".join([*lines, f"{total} checked: {summary}."]) + "\n")
+
+    def _name_status(self, quote: _CheckedQuote) -> str:
+        similar = ", but similar" if quote.now is not None else ""
+        match quote.status:
+            case _ if quote.is_found_now:
+                return "found in the text"
+            case ClaimStatus.NOT_FOUND:
+                return f"not found{similar}"
+            case ClaimStatus.SAME | ClaimStatus.MOVED if self.replaces_source:
+                return "found"
+            case ClaimStatus.CHANGED | ClaimStatus.GONE if self.replaces_source:
+                return f"not found{similar}"
+            case status:
+                return status.value.replace("_", " ")
+
+    def _format_quote(self, quote: _CheckedQuote) -> Iterator[str]:
+        """Format a quote with where it is now. The sentence of a passage would repeat it."""
+        place = f"{quote.place}:{quote.line}" if quote.line else quote.place
+        status = self._name_status(quote)
+        if (state := quote.original_state) is not None:
+            reason = f": {state.label}" if quote.is_found_now else ""  # the document may not have changed
+            status = f"{status} (then {state.sign}{reason})"
+        yield sanitise_line(f'{place}: {status}: "{shorten(quote.quote, _QUOTE_MAX)}"')
+        if now := quote.now:
+            path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
+            changes = f": {now.changes}" if now.changes else ""
+            where = "in" if self.replaces_source or quote.is_unchanged else "now in"
+            yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
+            if now.sentence is not None and len(quote.quote) <= _QUOTE_MAX:
+                yield f"    {format_sentence(now.sentence)}"
 
 
 def read_claims_of_file(
@@ -336,35 +367,3 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
         sentence_compared=finding.is_sentence_compared,
         message=finding.message or None,
     )
-
-
-def _name_status(quote: _CheckedQuote, *, replaces_source: bool) -> str:
-    similar = ", but similar" if quote.now is not None else ""
-    match quote.status:
-        case _ if quote.is_found_now:
-            return "found in the text"
-        case ClaimStatus.NOT_FOUND:
-            return f"not found{similar}"
-        case ClaimStatus.SAME | ClaimStatus.MOVED if replaces_source:
-            return "found"
-        case ClaimStatus.CHANGED | ClaimStatus.GONE if replaces_source:
-            return f"not found{similar}"
-        case status:
-            return status.value.replace("_", " ")
-
-
-def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[str]:
-    """Format a quote with where it is now. The sentence of a passage would repeat it."""
-    place = f"{quote.place}:{quote.line}" if quote.line else quote.place
-    status = _name_status(quote, replaces_source=replaces_source)
-    if (state := quote.original_state) is not None:
-        reason = f": {state.label}" if quote.is_found_now else ""  # the document may not have changed
-        status = f"{status} (then {state.sign}{reason})"
-    yield sanitise_line(f'{place}: {status}: "{shorten(quote.quote, _QUOTE_MAX)}"')
-    if now := quote.now:
-        path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
-        changes = f": {now.changes}" if now.changes else ""
-        where = "in" if replaces_source or quote.is_unchanged else "now in"
-        yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
-        if now.sentence is not None and len(quote.quote) <= _QUOTE_MAX:
-            yield f"    {format_sentence(now.sentence)}"
