@@ -84,7 +84,7 @@ class Action(Struct, frozen=True):
     keys: tuple[str, ...]
     """Textual's names of the keys. Hints show the first one."""
     label: str
-    """One or two words for hints, or empty on separate screens if there is no hint."""
+    """One or two words for hints, or empty if there is no hint."""
     help: str
     call: str
     """Textual's action string: a method of the widget that owns the scope, or of `screen` or `app`."""
@@ -140,51 +140,51 @@ _priority = partial(_row, in_palette=False, is_priority=True)
 """An action that gets its key before the focused widget. If it moves the focus, the next keys go there."""
 _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.GLOBAL: (
-        _priority("next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
-        _priority("previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
+        _priority("next_pane", "tab", "next pane", "Go to the next pane.", "step_pane(1)"),
+        _priority("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "step_pane(-1)"),
         _priority(
             "back",
             "escape",
-            "Step out",
+            "step out",
             "Go back one step. In an empty question box, stop the answer.",
             "step_out",
         ),
         _priority(
             "copy_or_cancel",
             "ctrl+c",
-            "Copy or stop",
+            "copy or stop",
             "Copy the selection, or stop the answer. In the question box, clear it.",
         ),
-        _row("new_conversation", "ctrl+n", "New conversation", "Start a conversation; this one is saved."),
-        _row("conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
-        _row("choose_model", "f2", "Model", "Choose the model that answers."),
+        _row("new_conversation", "ctrl+n", "new conversation", "Start a conversation; this one is saved."),
+        _row("conversations", "f4", "conversations", "List, resume, rename, delete or export conversations."),
+        _row("choose_model", "f2", "model", "Choose the model that answers."),
         _row(
-            "find", "ctrl+f /", "Find", "Search the document. In an empty question box, “/” lists commands."
+            "find", "ctrl+f /", "find", "Search the document. In an empty question box, “/” lists commands."
         ),
-        _row("notes", "f6", "Notes", "List your notes on this document."),
-        _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table.", "app.open_table"),
-        _in_app("open_document", "ctrl+o", "Open", "Open another document."),
-        _row("add_source", "", "Add source", "Add a file, folder or site to this conversation."),
-        _in_app("next_document", "ctrl+t", "Next document", "Go to the next open document or table."),
-        _in_app("close_document", "ctrl+w", "Close document", "Close the document, or delete a typed word."),
-        _row("next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
-        _row("previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
-        _row("go_question", "q", "Ask", "Go to the question box from outline or reader.", "go('input')"),
-        _row("go_tree", "", "Outline", "Go to the outline.", "go('tree')"),
-        _row("go_chat", "", "Conversation", "Go to the conversation.", "go('chat')"),
-        _row("go_reader", "", "Reader", "Go to the reader.", "go('reader')"),
-        _row("go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
-        _row("reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
-        _in_app("choose_theme", "f3", "Theme", "Choose a theme, dark or light."),
+        _row("notes", "f6", "notes", "List your notes on this document."),
+        _row("table", "ctrl+l", "table", "Ask questions about each document, in a table.", "app.open_table"),
+        _in_app("open_document", "ctrl+o", "open", "Open another document."),
+        _row("add_source", "", "add source", "Add a file, folder or site to this conversation."),
+        _in_app("next_document", "ctrl+t", "next document", "Go to the next open document or table."),
+        _in_app("close_document", "ctrl+w", "close document", "Close the document, or delete a typed word."),
+        _row("next_match", "n", "next match", "Go to the next match of the search.", "step_match(1)"),
+        _row("previous_match", "N", "previous match", "Go to the previous match.", "step_match(-1)"),
+        _row("go_question", "q", "ask", "Go to the question box from outline or reader.", "go('input')"),
+        _row("go_tree", "", "outline", "Go to the outline.", "go('tree')"),
+        _row("go_chat", "", "conversation", "Go to the conversation.", "go('chat')"),
+        _row("go_reader", "", "reader", "Go to the reader.", "go('reader')"),
+        _row("go_page", "ctrl+g", "go to page", "Go to a page of a document that has pages, such as a PDF."),
+        _row("reload", "f5", "reload", "Reload the document from disk; open sections stay open."),
+        _in_app("choose_theme", "f3", "theme", "Choose a theme, dark or light."),
         _hinted(
             "help",
             "f1 ? ctrl+p",
-            "Keys",
+            "keys",
             "List commands, keys, and what the signs mean. In the question box, “?” is text.",
             "app.commands",
         ),
-        _row("suspend", "ctrl+z", "Suspend", "Go to the shell, or undo typing.", "app.suspend_process"),
-        _in_app("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
+        _row("suspend", "ctrl+z", "suspend", "Go to the shell, or undo typing.", "app.suspend_process"),
+        _in_app("quit", "ctrl+q", "quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
     ),
     Scope.MOVE: (
         _unlisted("down", "j down", "", "Move down.", "move(1)"),
@@ -211,13 +211,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _on_section("open", "a", "open", "Open the section: the model gets its text.", is_hinted=True),
         _on_section("close", "x", "close", "Close the section for the model.", is_hinted=True),
         _on_section("pin", "p", "pin", "Pin the section: the model cannot close it.", is_hinted=True),
-        _hinted(
-            "note",
-            "b",
-            "note",
-            "Add a note on the selection, quote or section.",
-            "screen.add_note",
-        ),
+        _hinted("note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
         _row("ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     ),
     Scope.CHAT: (

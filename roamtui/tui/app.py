@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from textual import _xterm_parser, events, on, work
 from textual.app import App
-from textual.binding import Binding
 from textual.driver import Driver
 from textual.notifications import Notify
 from textual.screen import Screen
@@ -362,10 +361,7 @@ class RoamApp(App[None], inherit_bindings=False):
         elif below is (main := self.documents.get(self.current_mode)):
             main.show_commands(typed)
         else:
-            bindings = (*type(below).BINDINGS, *self.BINDINGS)
-            bound_ids = {binding.id for binding in bindings if isinstance(binding, Binding)}
-            scope = Scope.START if below.is_modal else Scope.TABLE
-            self.push_screen(HelpDialog(self._keys, scope, usable_ids=bound_ids), run)
+            self.push_screen(HelpDialog(self._keys, Scope.START if below.is_modal else Scope.TABLE), run)
 
     @override
     def action_suspend_process(self) -> None:

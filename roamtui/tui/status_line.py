@@ -227,7 +227,7 @@ class HeaderLine(ClickableLine):
 def format_action_hints(actions: Iterable[Action]) -> Iterator[Content]:
     """Yield a hint for each action, which a click on it runs."""
     for action in actions:
-        yield format_key_hint(action.key_names[0], action.label.lower(), f"screen.run({action.id!r})")
+        yield format_key_hint(action.key_names[0], action.label, f"screen.run({action.id!r})")
 
 
 def format_key_hint(key: str, words: str, action: str = "") -> Content:

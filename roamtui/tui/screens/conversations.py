@@ -122,7 +122,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:
-        summary = self.chosen
+        summary = self.list.highlighted_item
         if summary is None:
             return
         title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
@@ -140,7 +140,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 
     @work(exclusive=True, exit_on_error=False)
     async def action_delete(self) -> None:
-        summary = self.chosen
+        summary = self.list.highlighted_item
         if summary is not None and self._is_current(summary):
             self.show_message("Cannot delete the current conversation. Start a new one first.")
         elif summary is not None and await self.app.push_screen_wait(
@@ -152,7 +152,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
             self.show_message("Deleted.")
 
     def action_export(self) -> None:
-        if (summary := self.chosen) is not None:
+        if (summary := self.list.highlighted_item) is not None:
             load = partial(self._store.load, summary.id)
             dialog = make_export_dialog(load, summary, self._library)
             self.app.push_screen(dialog, self.show_message)

@@ -250,7 +250,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @work(group="preview", exclusive=True, exit_on_error=False)
     async def preview(self, item: FindResult) -> None:
         await asyncio.sleep(_REST_SECONDS)
-        if (result := self.chosen) is not None and self._reader.display:
+        if (result := self.list.highlighted_item) is not None and self._reader.display:
             index, sentence = self.outcome.locate(result)
             self._reader.show_section(self.outcome.library, result.section_id, highlight=sentence)
             self.outcome.highlight(self._reader, result.words, index)
@@ -260,8 +260,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         """Read the chosen section. If the typed text has no result yet, read the first one that comes."""
         if self.outcome.query != self.typed or not (self.outcome.is_complete or self.outcome.results):
             self._awaited = self.typed
-        elif self.chosen is not None:
-            self.dismiss(self.chosen)
+        elif self.list.highlighted_item is not None:
+            self.dismiss(self.list.highlighted_item)
 
     @override
     def action_page(self, pages: int) -> None:

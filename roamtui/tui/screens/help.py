@@ -1,12 +1,12 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from textual.content import Content
 from typing_extensions import override
 
 from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
-from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope, make_bindings
+from roamtui.tui.actions import DOCUMENT_PARTS, SCOPE_TITLES, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
@@ -41,21 +41,21 @@ class HelpDialog(ListDialog[str, str | None]):
         signs: Sequence[tuple[str, str]] = (),
         typed: str = "",
         keep: Callable[[str], object] | None = None,
-        usable_ids: Container[str | None] | None = None,
     ) -> None:
         """List the `signs` of the selected line in words, then `keys`, first those of `current_scope`.
 
         With `keep`, this lists only what can be run, and closes as soon as nothing matches what follows
-        `typed`. `keep` gets what was typed unless a command is chosen. Outside a document, only actions with
-        `usable_ids` can be run.
+        `typed`. `keep` gets what was typed unless a command is chosen.
         """
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
         super().__init__("Commands and keys", foot, typed=typed)
         self._keep = keep
         self._lead = typed
-        self._runnable_ids = {action.id for action in keys.actions.values() if action.in_palette}
-        self._usable_ids = self._runnable_ids if usable_ids is None else usable_ids
+        runnable = [action for action in keys.actions.values() if action.in_palette]
+        self._runnable_ids = {action.id for action in runnable}
+        place = {current_scope} if current_scope in (Scope.START, Scope.TABLE) else {*DOCUMENT_PARTS}
+        self._usable_ids = {action.id for action in runnable if place & action.works_in}
         self._sign_styles = {meaning: style for group in _SIGNS.values() for _, style, meaning in group}
         self._choices = [_make_sign(sign, meaning, "Selected line") for sign, meaning in signs]
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
@@ -104,7 +104,7 @@ class HelpDialog(ListDialog[str, str | None]):
 
     @override
     def choose(self, item: str) -> None:
-        if item in self._runnable_ids and item in self._usable_ids:
+        if item in self._usable_ids:
             self.dismiss(item)
         elif item in self._runnable_ids:
             self.show_message("This does not work here. Close this list, and open a document first.")

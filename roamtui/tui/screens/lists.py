@@ -1,4 +1,4 @@
-"""`ListDialog`: a field that filters, a list below it, and often a preview of the chosen item."""
+"""`ListDialog`: a field that filters, a list below it, and often a preview of the item under the cursor."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -57,8 +57,8 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
         return [item for item, _ in self._rows if item is not None]
 
     @property
-    def chosen(self) -> Item | None:
-        """The chosen item."""
+    def highlighted_item(self) -> Item | None:
+        """The item under the cursor."""
         return self._rows[self.highlighted][0] if self.highlighted is not None else None
 
     @property
@@ -71,15 +71,15 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
         return super().render_line(y) if self._is_laid_out else Strip.blank(self.size.width, self.rich_style)
 
     def set_rows(self, rows: Sequence[Row[Item]], position: int, empty: str) -> None:
-        """Replace the items. The one at `position` is chosen. Without items, show `empty`."""
+        """Replace the items. The cursor goes to the one at `position`. Without items, show `empty`."""
         lines: list[tuple[Item | None, Content]] = []
         group = ""
-        chosen = None
+        cursor_line = None
         for number, row in enumerate(rows[:_ROWS_MAX]):
             if str(row.group) != group:
                 group = str(row.group)
                 lines.append((None, Content.assemble("\n" if lines else "", row.group)))
-            chosen = len(lines) if number == position else chosen
+            cursor_line = len(lines) if number == position else cursor_line
             lines.append((row.item, row.line))
         if len(rows) > _ROWS_MAX or not rows:
             lines.append((None, Content("… more: type to find them" if rows else empty)))
@@ -88,14 +88,15 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
             self.clear_options()
         self.add_options([Option(line, disabled=item is None) for item, line in lines[len(self._rows) :]])
         self._rows = lines
-        self.highlighted = chosen
+        self.highlighted = cursor_line
         self._is_laid_out = bool(self.scrollable_content_region)
 
 
 class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     """A field that filters a list. The arrows move in the list while a person types.
 
-    If `AUTO_FOCUS` is `ItemList`, keys are commands on the chosen item, until the field has the focus.
+    If `AUTO_FOCUS` is `ItemList`, keys are commands on the item under the cursor, until the field has the
+    focus.
     """
 
     AUTO_FOCUS = "Input"
@@ -116,7 +117,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     ) -> None:
         """Show a list between `title`, which may be empty, and the keys in `foot`.
 
-        At first, `current` is chosen. The widget `preview` is next to the list.
+        At first, the cursor is on `current`. The widget `preview` is next to the list.
         """
         super().__init__()
         self._heading = Content.styled(title, "bold $primary") if isinstance(title, str) else title
@@ -139,7 +140,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         raise NotImplementedError
 
     def preview(self, item: Item) -> object:
-        """Preview an item when it is chosen."""
+        """Preview the item under the cursor."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -168,11 +169,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         """The text in the field."""
         return self.field.value.strip()
 
-    @property
-    def chosen(self) -> Item | None:
-        """The item under the cursor."""
-        return self.list.chosen
-
     @on(events.Mount)
     def show(self) -> None:
         """List the items. The cursor stays on its item or, if that is gone, where it was."""
@@ -200,10 +196,10 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
 
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self) -> None:
-        if self.chosen is not None:
-            self._cursor_item = self.chosen
-            self._position = self.list.items.index(self.chosen)
-            self.preview(self.chosen)
+        if (item := self.list.highlighted_item) is not None:
+            self._cursor_item = item
+            self._position = self.list.items.index(item)
+            self.preview(item)
 
     @on(OptionList.OptionSelected)
     def _choose_selected(self) -> None:
@@ -220,8 +216,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self.field.focus()
 
     def action_choose(self) -> None:
-        if self.chosen is not None:
-            self.choose(self.chosen)
+        if (item := self.list.highlighted_item) is not None:
+            self.choose(item)
 
     def action_move(self, lines: int) -> None:
         (self.list.action_cursor_down if lines > 0 else self.list.action_cursor_up)()

@@ -103,7 +103,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:
-        located = self.chosen
+        located = self.list.highlighted_item
         if located is None:
             return
         note = await _edit(self.app, self._agent.conversation, located.note, "Edit comment")
@@ -115,7 +115,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
 
     @work(exclusive=True, exit_on_error=False)
     async def action_delete(self) -> None:
-        if (located := self.chosen) is None:
+        if (located := self.list.highlighted_item) is None:
             return
         title = sanitise_line(located.note.comment or located.note.citation.quote or "") or "this note"
         if await self.app.push_screen_wait(ConfirmDialog("Delete this for good?", title, yes="Delete")):
