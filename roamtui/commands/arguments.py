@@ -40,7 +40,7 @@ class NumberRange:
     def __init__(self, least: float, most: float) -> None:
         self.least = least
         self.most = most
-        self.words = f"{least:,} to {most:,}"
+        self.text = f"{least:,} to {most:,}"
 
     def __call__(self, text: str) -> float:
         """Parse a number of the range."""
@@ -51,13 +51,13 @@ class NumberRange:
         if self.least <= number <= self.most:
             return number
         kind = "whole number" if isinstance(self.least, int) else "number"
-        raise ArgumentTypeError(f'"{text}" is not a {kind} from {self.words}')
+        raise ArgumentTypeError(f'"{text}" is not a {kind} from {self.text}')
 
 
 class CommandParser(ArgumentParser):
     """A parser that reports wrong use as a `UsageError`."""
 
-    words = ""
+    quoted_argument = ""
     """The argument that has several words, if any."""
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
@@ -66,8 +66,8 @@ class CommandParser(ArgumentParser):
         hint = ""
         if extra != message and extra.startswith("-"):
             hint = format_nearest_name(extra.partition(" ")[0].partition("=")[0], self._option_string_actions)
-        elif extra != message and self.words:
-            hint = f" Name one source, and put the {self.words} in quotation marks."
+        elif extra != message and self.quoted_argument:
+            hint = f" Name one source, and put the {self.quoted_argument} in quotation marks."
         raise UsageError(f"{message.rstrip('.')}.{hint} See `{self.prog} --help`.")
 
     def format_help(self) -> str:  # type: ignore[explicit-override]  # `typing` is slow to load
@@ -89,7 +89,7 @@ class CommandParser(ArgumentParser):
     ) -> None:
         """Add an option whose value is a number, with its range and its default in the help."""
         default_text = f" (default {default})" if default is not None else ""
-        help_text = f"{help_text}, {accepted.words}{default_text}"
+        help_text = f"{help_text}, {accepted.text}{default_text}"
         self.add_argument(name, type=accepted, default=default, metavar=metavar, help=help_text)
 
     def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - options of `add_argument`
@@ -103,8 +103,8 @@ class CommandParser(ArgumentParser):
 
     def add_words(self, name: str, help_text: str) -> None:
         """Add the argument that has several words, divided by a shell without quotation marks."""
-        self.words = name
-        self.add_argument(name, type=decode, metavar=name.upper(), help=help_text)
+        self.quoted_argument = name
+        self.add_argument(name, type=decode_argument, metavar=name.upper(), help=help_text)
 
 
 class Command:
@@ -217,7 +217,7 @@ def add_answering_arguments(parser: CommandParser) -> None:
     add_search_arguments(parser)
 
 
-def decode(text: str) -> str:
+def decode_argument(text: str) -> str:
     """Decode a text of a person. Bytes that the locale cannot decode are read as UTF-8, or replaced."""
     return os.fsencode(text).decode("utf-8", "replace")
 

@@ -12,7 +12,7 @@ from roamtui.commands.arguments import (
     add_max_cost,
     add_source_argument,
     add_sources_argument,
-    decode,
+    decode_argument,
     make_bootstrap,
     open_command_sources,
 )
@@ -60,7 +60,7 @@ def _run_ask(args: Namespace) -> int:
 def _add_table_arguments(parser: CommandParser) -> None:
     help_text = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
     parser.add_argument(
-        "-q", dest="questions", type=decode, action="append", default=[], metavar="Q", help=help_text
+        "-q", dest="questions", type=decode_argument, action="append", default=[], metavar="Q", help=help_text
     )
     parser.add_path("--questions", "a TOML file of more questions", dest="file", metavar="FILE")
     parser.add_path("-o", "write FILE.csv, .md or .json", dest="output", metavar="FILE")

@@ -57,11 +57,11 @@ def _add_notes_arguments(parser: CommandParser) -> None:
 
 def _run_notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
-    from roamtui.headless.conversations import handle_notes, list_notes
+    from roamtui.headless.conversations import list_notes, print_or_delete_notes
 
     if args.source is not None:
         reopen = make_bootstrap(args).reopen
-        handle_notes(args.source, reopen, deletes=args.delete, assume_yes=args.yes)
+        print_or_delete_notes(args.source, reopen, deletes=args.delete, assume_yes=args.yes)
     elif args.delete:
         raise UsageError("--delete needs a document. Name the one whose notes you want to delete.")
     else:

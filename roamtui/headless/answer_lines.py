@@ -59,12 +59,15 @@ _COLOURS = {
 }
 
 
-def get_terminal_form() -> tuple[int, bool]:
-    """Return how wide an answer may be, and whether the terminal shows styles."""
-    width = max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
+def get_answer_width() -> int:
+    """Return how wide an answer may be in the terminal."""
+    return max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
+
+
+def can_show_styles() -> bool:
+    """Return whether the terminal shows styles, and the person has not refused them (no-color.org)."""
     can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
-    # no-color.org
-    return width, can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def wrap_line(text: str, width: int, indent: str) -> str:
@@ -85,7 +88,8 @@ def write_answer(
     """
     report = AnswerReport(exchange, library)
     if sys.stdout.isatty():
-        width, is_styled = get_terminal_form()
+        width = get_answer_width()
+        is_styled = can_show_styles()
         answer = render_answer(report.proof, width=width, is_styled=is_styled)
         listed = [*_list_sources(exchange, library), *_list_facts(report, model_name)]
         sources = [_render_line(line, width, is_styled=is_styled) for line in listed]

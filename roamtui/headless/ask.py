@@ -30,7 +30,7 @@ from roamtui.conversation.notices import make_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
-from roamtui.headless.answer_lines import get_terminal_form, write_answer
+from roamtui.headless.answer_lines import can_show_styles, write_answer
 from roamtui.headless.live_answer import LiveAnswer
 from roamtui.output import warn, write_json, write_notice, write_raw, write_text
 from roamtui.plain import sanitise_line
@@ -68,7 +68,7 @@ async def run_ask(
     """
     if not agent.conversation.state.library.has_text:
         raise SourceError("The document has no text. Choose another document.")
-    is_streaming = output_format is OutputFormat.TEXT and sys.stdout.isatty() and get_terminal_form()[1]
+    is_streaming = output_format is OutputFormat.TEXT and sys.stdout.isatty() and can_show_styles()
     live = None
     if is_streaming or (is_watched and output_format is not OutputFormat.EVENTS):
         live = LiveAnswer(agent, is_streaming=is_streaming)

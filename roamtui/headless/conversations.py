@@ -125,7 +125,7 @@ def list_notes() -> None:
     write_text("".join(lines) or "No notes yet. In the app, press b to add one.\n")
 
 
-def handle_notes(
+def print_or_delete_notes(
     source: str, open_source: Callable[[str], Library], *, deletes: bool, assume_yes: bool
 ) -> None:
     """Write the notes on a document as Markdown, or delete them once the person has confirmed it.

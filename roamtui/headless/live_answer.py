@@ -17,7 +17,7 @@ from roamtui.conversation.events import (
     ThinkingStreamed,
 )
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
-from roamtui.headless.answer_lines import get_terminal_form, render_answer
+from roamtui.headless.answer_lines import can_show_styles, get_answer_width, render_answer
 from roamtui.markdown.lines import measure
 from roamtui.output import ProgressLine, write_raw
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
@@ -112,8 +112,8 @@ class LiveAnswer:
                 self._checker = QuoteChecker(self._agent.conversation.state)
             library = self._agent.conversation.state.library
             proof = make_proof(self._answer, self._checker.cite(self._answer), library)
-            width, is_styled = get_terminal_form()
-            self._text.show(render_answer(proof, width=width, is_styled=is_styled))
+            answer = render_answer(proof, width=get_answer_width(), is_styled=can_show_styles())
+            self._text.show(answer)
         else:
             frame = get_spinner_frame(monotonic())
             self._spinner.show(f"{frame} {self._agent.model.name}: {self._reply.describe()} · ctrl+c stops")

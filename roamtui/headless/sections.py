@@ -91,7 +91,7 @@ def search_with_pages(
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
     """Write hits as JSON, or their ids, paths, lines and best sentences, in a terminal wrapped."""
-    from roamtui.headless.answer_lines import get_terminal_form, wrap_line  # noqa: PLC0415 - it loads the quotes
+    from roamtui.headless.answer_lines import get_answer_width, wrap_line  # noqa: PLC0415 - it loads the quotes
 
     advice = "Try other words, or `roamtui outline`."
     absence = "" if hits else f"{write_absence(measure_coverage(library), 'Nothing was found')} {advice}"
@@ -103,7 +103,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
         write_text(f"{locate_programs(absence)}\n")
         return
     is_terminal = sys.stdout.isatty()
-    width, _ = get_terminal_form()
+    width = get_answer_width()
     lines: list[str] = []
     for rank, hit in enumerate(hits, start=1):
         path = format_path(library, hit.section_id)

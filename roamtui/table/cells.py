@@ -82,7 +82,7 @@ class Cell(Struct, frozen=True, kw_only=True):
     asked_at: str = ""
     content_hash: str = field(default="", name="digest")
     reading: Reading | None = None
-    """These fields have the values of the same fields of `Exchange`, once the question is answered."""
+    """From `server` on, the values are those of the `Exchange`, once the question is answered."""
     state: CellState
     value: str = ""
     note: str = ""

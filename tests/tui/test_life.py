@@ -55,15 +55,15 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
 
 
 async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.tui.upkeep._AHEAD_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 600.0)
+    monkeypatch.setattr("roamtui.tui.background_work._AHEAD_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("roamtui.tui.background_work._IDLE_SECONDS", 600.0)
     searcher = FakeSearcher()
     left = [True, True, False]
     monkeypatch.setattr(searcher, "embed_ahead", lambda _: left.pop(0))
     async with running(make_app(searcher=lambda _: searcher)) as ui:
         await ui.press("a")
         assert len(left) == 3
-        monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 0.0)
+        monkeypatch.setattr("roamtui.tui.background_work._IDLE_SECONDS", 0.0)
         await ui.wait_until(lambda: not left)
 
 

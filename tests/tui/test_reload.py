@@ -56,15 +56,15 @@ def delete(file: Path) -> None:
 
 async def look(ui: RunningApp) -> None:
     """Come back to the app, as from an editor, when it is time to check the files again."""
-    ui.main.upkeep.reloader._next_check_at = 0.0
-    ui.main.run_worker(ui.main.upkeep.check_for_changes())
+    ui.main.background_work.reloader._next_check_at = 0.0
+    ui.main.run_worker(ui.main.background_work.check_for_changes())
     await ui.pause()
 
 
 async def look_first(ui: RunningApp) -> None:
     """Come back to the app, and wait until it knows the files that it has read."""
     await look(ui)
-    await ui.wait_until(lambda: ui.main.upkeep.reloader.loaded is not None)
+    await ui.wait_until(lambda: ui.main.background_work.reloader.loaded is not None)
 
 
 async def open_deck(ui: RunningApp) -> str:
@@ -104,7 +104,7 @@ async def test_a_change_that_could_not_be_read_is_still_told(
         await look_first(ui)
         write(file, CHANGED)
         with monkeypatch.context() as patch:
-            patch.setattr(ui.main.upkeep.reloader, "_reload_library", _refuse)
+            patch.setattr(ui.main.background_work.reloader, "_reload_library", _refuse)
             await look(ui)
             if not is_watching:
                 await ui.press_until("Document changed on disk", "f5")
@@ -134,8 +134,8 @@ async def test_a_file_that_was_moved_away_and_back_has_not_changed(file: Path) -
 
         async def look_until(is_told: bool) -> None:  # noqa: FBT001
             def check() -> bool:
-                ui.main.upkeep.reloader._next_check_at = 0.0
-                ui.main.run_worker(ui.main.upkeep.check_for_changes())
+                ui.main.background_work.reloader._next_check_at = 0.0
+                ui.main.run_worker(ui.main.background_work.check_for_changes())
                 return ("Document changed on disk" in ui.text) is is_told
 
             await ui.wait_until(check)
@@ -188,8 +188,8 @@ async def test_a_file_that_is_deleted_and_made_again_is_noticed(
     async with running(app, (120, 35)) as ui:
         await look_first(ui)
         delete(file)
-        ui.main.upkeep.reloader._next_check_at = 0.0
-        await ui.main.upkeep.reloader.detect_change()
+        ui.main.background_work.reloader._next_check_at = 0.0
+        await ui.main.background_work.reloader.detect_change()
         write(file, CHANGED)
         await look(ui)
         if is_watching:

@@ -70,7 +70,7 @@ async def _show_found(ui: RunningApp) -> None:
     screen = ui.app.screen
     assert isinstance(screen, FindDialog)
     ui.field.value = "how many loaves fit"
-    await ui.wait_until(lambda: screen.outcome.query == "how many loaves fit" and screen.outcome.is_complete)
+    await ui.wait_until(lambda: screen.found.query == "how many loaves fit" and screen.found.is_complete)
     await ui.press_until(lambda: ui.read_title, "down", "enter")
 
 

@@ -240,13 +240,13 @@ class QuestionArea(Container):
         """Whether the conversation has no question yet, so that no list shows it."""
         self._worker: Worker[None] | None = None
         """Answers the question whose turn it is."""
-        self._begun: _SentQuestion | None = None
+        self._current: _SentQuestion | None = None
         """The question whose turn it is, until it is part of the conversation."""
         self._is_shown = False
         """Whether the conversation shows this question."""
         self._waiting: list[_SentQuestion] = []
         """The questions after the current one, oldest first."""
-        self._offered = ""
+        self._quit_word = ""
         """The last text that looked like a command to quit, if nothing was sent since."""
 
     @property
@@ -362,9 +362,9 @@ class QuestionArea(Container):
                 self._is_shown = True
                 self._show_waiting()
             case QuestionAsked():
-                if self._begun is not None:
-                    self.box.settled.add(self._begun.question)
-                self._begun = None
+                if self._current is not None:
+                    self.box.settled.add(self._current.question)
+                self._current = None
                 self._is_unasked = False
                 self._keep_draft_soon()
             case DocumentReloaded():
@@ -397,12 +397,12 @@ class QuestionArea(Container):
 
         If it looks like a command to quit, first say how to quit.
         """
-        if event.question in QUIT_WORDS and event.question != self._offered:
-            self._offered = event.question
-            quit_key = self._keys.first_keys["global.quit"]
-            self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)
+        if event.question in QUIT_WORDS and event.question != self._quit_word:
+            self._quit_word = event.question
+            quit_key, send_key = (self._keys.first_keys[name] for name in ("global.quit", "input.send"))
+            self.notify(f"{quit_key} quits · {send_key} asks “{event.question}” as a question", markup=False)
             return
-        self._offered = ""
+        self._quit_word = ""
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, so that "undo" does not bring the question back
             self.box.return_draft()
@@ -414,9 +414,9 @@ class QuestionArea(Container):
 
     def _ask_next(self) -> None:
         if self._worker is None and self._waiting:
-            self._begun = self._waiting.pop(0)
+            self._current = self._waiting.pop(0)
             self._is_shown = False
-            self._worker = self._ask(*self._begun)
+            self._worker = self._ask(*self._current)
 
     def note_worker(self, worker: Worker[object]) -> None:
         """When the worker of a question has ended, ask the next one.
@@ -426,9 +426,9 @@ class QuestionArea(Container):
         """
         if worker is not self._worker or not worker.is_finished:
             return
-        unasked = self._begun
+        unasked = self._current
         self._worker = None
-        self._begun = None
+        self._current = None
         if unasked is not None and (self._waiting or self.box.text.strip()):
             place = "" if self.box.has_focus else " in the question box"
             self.post_message(StatusMessage(f"Not asked · ↑{place} brings it back"))
@@ -439,8 +439,8 @@ class QuestionArea(Container):
         self._show_waiting()
 
     def _show_waiting(self) -> None:
-        begun = [] if self._is_shown or self._begun is None else [self._begun]
-        waiting = [*begun, *self._waiting]
+        current = [] if self._is_shown or self._current is None else [self._current]
+        waiting = [*current, *self._waiting]
         lines = [f"{number}. {sanitise_line(each.question)}" for number, each in enumerate(waiting, 1)]
         if len(lines) > _WAITING_LINES_MAX:
             more = len(lines) - _WAITING_LINES_MAX + 1
@@ -449,13 +449,13 @@ class QuestionArea(Container):
         self._waiting_lines.update(Content("\n".join((heading, *lines))))
         self._waiting_lines.display = bool(lines)
 
-    def take_back(self) -> bool:
+    def unsend_last(self) -> bool:
         """Put the last sent question back into the box, unless it was asked. Return whether there was one."""
-        sent = self._waiting.pop() if self._waiting else self._begun
+        sent = self._waiting.pop() if self._waiting else self._current
         if sent is None:
             return False
-        if sent is self._begun:
-            self._begun = None
+        if sent is self._current:
+            self._current = None
             self._cancel()
         self._return_to_box(sent)
         self._keep_draft_soon()

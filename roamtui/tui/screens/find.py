@@ -100,33 +100,33 @@ class FindResults(Struct, frozen=True, kw_only=True):
         reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
 
 
-class FoundMatches:
+class MatchCursor:
     """The results of the last search, and the match or result that was opened last."""
 
-    def __init__(self, outcome: FindResults) -> None:
-        self.outcome = outcome
+    def __init__(self, found: FindResults) -> None:
+        self.found = found
         self._match_index: int | None = None
         self._opened: FindResult | None = None
 
     def open(self, reader: DocumentReader, result: FindResult) -> None:
         """Open a result, with its words highlighted."""
         self._opened = result
-        self._match_index, sentence = self.outcome.locate(result)
+        self._match_index, sentence = self.found.locate(result)
         reader.open(result.section_id, highlight=sentence)
-        self.outcome.highlight(reader, result.words, self._match_index)
+        self.found.highlight(reader, result.words, self._match_index)
 
     def step(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one.
 
         If the text has none, open the next or previous result.
         """
-        if matches := self.outcome.matches:
+        if matches := self.found.matches:
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
-            self.outcome.highlight(reader, (self.outcome.phrase,), self._match_index)
+            self.found.highlight(reader, (self.found.phrase,), self._match_index)
             return len(matches) > 1
-        results = self.outcome.results
+        results = self.found.results
         if results:
             start = results.index(self._opened) if self._opened in results else min(0, -direction)
             self.open(reader, results[(start + direction) % len(results)])
@@ -141,7 +141,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     def __init__(self, agent: Agent, query: str) -> None:
         """Search the document of `agent`, first for the last `query`."""
         self._agent = agent
-        self.outcome = FindResults(library=agent.conversation.state.library)
+        self.found = FindResults(library=agent.conversation.state.library)
         self._reader = Reader()
         self._reader.can_focus = False
         placeholder = "Find a title, words or a question"
@@ -173,30 +173,30 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         if query:
             self.show_message(_SEARCHING)
         library = await self._agent.conversation.load_all()
-        if not self._titles or library is not self.outcome.library:
+        if not self._titles or library is not self.found.library:
             runs = library.iter_runs()
             texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
             self._titles = sorted(enumerate(map(str.casefold, texts)), key=lambda title: len(title[1]))
-        outcome = FindResults(query=query, library=library, is_complete=False)
-        titles = tuple(_find_titles(self._titles, outcome.phrase, library))
-        outcome = replace(outcome, results=titles)
+        found = FindResults(query=query, library=library, is_complete=False)
+        titles = tuple(_find_titles(self._titles, found.phrase, library))
+        found = replace(found, results=titles)
         if titles:
-            self._show_found(outcome)
-        matches = await find_text(library, outcome.phrase)
-        outcome = outcome.with_matches(matches)
-        results = [*titles, *_list_texts(outcome)]
+            self._show_found(found)
+        matches = await find_text(library, found.phrase)
+        found = found.with_matches(matches)
+        results = [*titles, *_list_texts(found)]
         if query:
-            self._show_found(replace(outcome, results=tuple(results)))
+            self._show_found(replace(found, results=tuple(results)))
             await asyncio.sleep(_PAUSE_SECONDS)
             terms = extract_query_terms(query)
-            found = [word for word in re.findall(r"\w+", query) if normalise_term(word) in terms]
-            words = tuple(dict.fromkeys(found))
+            matched = [word for word in re.findall(r"\w+", query) if normalise_term(word) in terms]
+            words = tuple(dict.fromkeys(matched))
             results += [
                 FindResult(group=_RELATED, section_id=hit.section_id, words=words, excerpt=hit.snippet)
                 for hit in await self._search(query)
-                if hit.section_id not in outcome.first_matches
+                if hit.section_id not in found.first_matches
             ]
-        self._show_found(replace(outcome, results=tuple(results), is_complete=True))
+        self._show_found(replace(found, results=tuple(results), is_complete=True))
 
     async def _search(self, query: str) -> tuple[Hit, ...]:
         """Search once an earlier search has ended, which cannot be stopped: together they would be slower.
@@ -211,37 +211,37 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         await asyncio.wait((self._searching,))
         return self._searching.result()
 
-    def _show_found(self, outcome: FindResults) -> None:
-        is_new = outcome.query != self.outcome.query
-        self.outcome = outcome
+    def _show_found(self, found: FindResults) -> None:
+        is_new = found.query != self.found.query
+        self.found = found
         if is_new:
             self.show_from_top()
         else:
             self.show()
-        self._reader.set_class(not outcome.results, "-empty")
-        message = "" if outcome.is_complete else _SEARCHING
-        is_absent = all(result.group == _RELATED for result in outcome.results)
-        if outcome.is_complete and outcome.query and is_absent:
-            statement = "No exact match" if outcome.results else "No match"
-            message = write_absence(measure_coverage(outcome.library), statement)
+        self._reader.set_class(not found.results, "-empty")
+        message = "" if found.is_complete else _SEARCHING
+        is_absent = all(result.group == _RELATED for result in found.results)
+        if found.is_complete and found.query and is_absent:
+            statement = "No exact match" if found.results else "No match"
+            message = write_absence(measure_coverage(found.library), statement)
         self.show_message(message)
-        is_awaited = self._awaited == outcome.query == self.typed
-        if is_awaited and (outcome.is_complete or outcome.results):
+        is_awaited = self._awaited == found.query == self.typed
+        if is_awaited and (found.is_complete or found.results):
             self.action_choose()
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[FindResult]]:
-        for result in self.outcome.results:
+        for result in self.found.results:
             name, dot, facts = result.group.partition(" · ")
             heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
-            lines = [Content.styled(format_node_title(self.outcome.library.node(result.section_id)), "bold")]
+            lines = [Content.styled(format_node_title(self.found.library.node(result.section_id)), "bold")]
             if result.excerpt:
                 excerpt = "\n".join(map(strip_anchor, result.excerpt.splitlines()))
                 lines.append(Content(f"  {sanitise_line(_MARKUP.sub(' ', excerpt))}"))
             for number, line in enumerate(lines):
                 for start, end in match_ranges(line.plain, result.words):
                     lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)
-            above = format_ancestors(self.outcome.library, result.section_id)
+            above = format_ancestors(self.found.library, result.section_id)
             lines[0] += Content.styled(f"  {above}", "$muted")
             cut = [line.truncate(self.list.line_width, ellipsis=True) for line in lines]
             yield Row(result, Content("\n").join(cut), heading)
@@ -251,14 +251,14 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     async def preview(self, item: FindResult) -> None:
         await asyncio.sleep(_REST_SECONDS)
         if (result := self.list.highlighted_item) is not None and self._reader.display:
-            index, sentence = self.outcome.locate(result)
-            self._reader.show_section(self.outcome.library, result.section_id, highlight=sentence)
-            self.outcome.highlight(self._reader, result.words, index)
+            index, sentence = self.found.locate(result)
+            self._reader.show_section(self.found.library, result.section_id, highlight=sentence)
+            self.found.highlight(self._reader, result.words, index)
 
     @override
     def action_choose(self) -> None:
         """Read the chosen section. If the typed text has no result yet, read the first one that comes."""
-        if self.outcome.query != self.typed or not (self.outcome.is_complete or self.outcome.results):
+        if self.found.query != self.typed or not (self.found.is_complete or self.found.results):
             self._awaited = self.typed
         elif self.list.highlighted_item is not None:
             self.dismiss(self.list.highlighted_item)
@@ -313,13 +313,13 @@ async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _list_texts(outcome: FindResults) -> Iterator[FindResult]:
+def _list_texts(found: FindResults) -> Iterator[FindResult]:
     """Yield the first sections that contain the phrase, each with the text around its first match."""
-    library = outcome.library
-    matches = outcome.matches
+    library = found.library
+    matches = found.matches
     count = format_count(len(matches), "match", "matches")
     group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"
-    for section_id, index in islice(outcome.first_matches.items(), _SECTIONS_MAX):
+    for section_id, index in islice(found.first_matches.items(), _SECTIONS_MAX):
         span = library.node(section_id).own_span
         match = matches[index].start
         text = library.documents_by_key[span.doc].text
@@ -327,4 +327,4 @@ def _list_texts(outcome: FindResults) -> Iterator[FindResult]:
         if len(before) > _EXCERPT_BEFORE:
             before = "…" + before[-_EXCERPT_BEFORE:].partition(" ")[2]
         excerpt = before + text[match : min(span.end, match + _EXCERPT_AFTER)]
-        yield FindResult(group=group, section_id=section_id, words=(outcome.phrase,), excerpt=excerpt)
+        yield FindResult(group=group, section_id=section_id, words=(found.phrase,), excerpt=excerpt)

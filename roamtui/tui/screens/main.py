@@ -23,6 +23,7 @@ from roamtui.conversation.update import AskOptions
 from roamtui.plain import format_count
 from roamtui.text import Span
 from roamtui.tui.actions import DIGITS, DOCUMENT_PARTS, Keymap, Scope, make_bindings
+from roamtui.tui.background_work import BackgroundWork
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
@@ -46,11 +47,10 @@ from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.screen_words import format_error
 from roamtui.tui.section_commands import make_section_command
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, WarningLine
-from roamtui.tui.upkeep import Upkeep
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader
-    from roamtui.tui.screens.find import FoundMatches
+    from roamtui.tui.screens.find import MatchCursor
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -71,7 +71,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._commands = asyncio.Lock()
         """Held by the current command, because the next one depends on its changes."""
         self._digit = 0
-        self._found: FoundMatches | None = None
+        self._match_cursor: MatchCursor | None = None
         """What the last search has found."""
         state = context.conversation.state
         options = context.options
@@ -88,7 +88,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-        self.upkeep = Upkeep(self, context, key_queue, self.questions, self.status_line)
+        self.background_work = BackgroundWork(self, context, key_queue, self.questions, self.status_line)
 
     @property
     def is_asking(self) -> bool:
@@ -114,7 +114,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _start(self) -> None:
         """Start the model, and show what the first screen did not need."""
         if self.is_attached:  # else the person, or the terminal, has gone already
-            self.upkeep.start()
+            self.background_work.start()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
             self.questions.open_draft()
@@ -196,7 +196,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.show_model(self.agent.model)
             self.status_line.show_state(state)
             self.tree_pane.outline.show(state)
-        above = (self.upkeep, self.status_line, self.chat_log, self.tree_pane.outline)
+        above = (self.background_work, self.status_line, self.chat_log, self.tree_pane.outline)
         parts = (*above, self.questions, self.panes)
         for part in () if is_told else parts:
             part.follow_event(event)
@@ -288,7 +288,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.focused is self.question_box:
             questions = self.questions
             is_empty = not self.question_box.text.strip()
-            if questions.cancel_options() or questions.take_back() or (is_empty and questions.stop()):
+            if questions.cancel_options() or questions.unsend_last() or (is_empty and questions.stop()):
                 return
         self.panes.step_out()
 
@@ -383,7 +383,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Say everywhere which model answers, and start it."""
         self.status_line.show_model(self.agent.model)
         self.welcome.show_model(self.agent.model.name)
-        self.upkeep.prepare_agent()
+        self.background_work.prepare_agent()
 
     @work(group="choosing", exit_on_error=False)
     async def action_choose_model(self) -> None:
@@ -452,33 +452,35 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
         """Mark what a search finds in the outline, and show the chosen result in the reader."""
-        from roamtui.tui.screens.find import FindDialog, FoundMatches
+        from roamtui.tui.screens.find import FindDialog, MatchCursor
 
-        before = self._found
-        dialog = FindDialog(self.agent, before.outcome.query if before else "")
+        before = self._match_cursor
+        dialog = FindDialog(self.agent, before.found.query if before else "")
         chosen = await self.app.push_screen_wait(dialog)
-        outcome = dialog.outcome
+        found = dialog.found
         self.status_line.show_state(self.conversation.state)  # a reranker may have cost something
-        if chosen is None and before is not None and not outcome.results:
+        if chosen is None and before is not None and not found.results:
             return
-        self._found = FoundMatches(outcome)
-        self.tree_pane.outline.mark([result.section_id for result in outcome.results])
+        self._match_cursor = MatchCursor(found)
+        self.tree_pane.outline.mark([result.section_id for result in found.results])
         if chosen is not None:
-            if self._has_current_matches(self._found):
-                self._found.open(self.reader_pane.ensure_reader(), chosen)
+            if self._has_current_matches(self._match_cursor):
+                self._match_cursor.open(self.reader_pane.ensure_reader(), chosen)
             self.panes.focus_scope(Scope.READER)
-        self._hints.has_matches = len(outcome.matches or outcome.results) > 1
+        self._hints.has_matches = len(found.matches or found.results) > 1
 
     def action_step_match(self, direction: int) -> None:
-        found = self._found
-        if found is None:
+        cursor = self._match_cursor
+        if cursor is None:
             self.post_message(StatusMessage("No search yet"))
-        elif self._has_current_matches(found) and not found.step(self.reader_pane.ensure_reader(), direction):
-            self.post_message(StatusMessage(f"No other match for “{found.outcome.query}”"))
+        elif self._has_current_matches(cursor) and not cursor.step(
+            self.reader_pane.ensure_reader(), direction
+        ):
+            self.post_message(StatusMessage(f"No other match for “{cursor.found.query}”"))
 
-    def _has_current_matches(self, found: FoundMatches) -> bool:
+    def _has_current_matches(self, cursor: MatchCursor) -> bool:
         """Return whether the document is the one that was searched, and if not, tell the person."""
-        is_current = found.outcome.library is self.conversation.state.library
+        is_current = cursor.found.library is self.conversation.state.library
         if not is_current:
             self.post_message(StatusMessage("The document has changed since the search · search again"))
         return is_current
@@ -488,4 +490,4 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_reload(self) -> None:
         if not self.warn_if_busy():
-            self.upkeep.reload()
+            self.background_work.reload()

@@ -36,15 +36,15 @@ async def find(ui: RunningApp, words: str, *keys: str) -> FindDialog:
     screen = ui.app.screen
     assert isinstance(screen, FindDialog)
     screen.query_one(Input).value = words
-    await ui.wait_until(lambda: screen.outcome.query == words and screen.outcome.is_complete)
+    await ui.wait_until(lambda: screen.found.query == words and screen.found.is_complete)
     await ui.pause()
     return screen
 
 
 def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
     """Return the groups with the titles in each."""
-    library = screen.outcome.library
-    groups = groupby(screen.outcome.results, key=lambda result: result.group)
+    library = screen.found.library
+    groups = groupby(screen.found.results, key=lambda result: result.group)
     return [(group, [library.node(result.section_id).title for result in results]) for group, results in groups]
 
 
@@ -72,7 +72,7 @@ async def test_above_sections_that_are_only_related_it_says_that_none_has_the_ty
 
 
 def _shows(screen: FindDialog, words: str) -> bool:
-    return screen.outcome.query == words
+    return screen.found.query == words
 
 
 async def test_one_search_runs_at_a_time_and_of_those_that_wait_only_the_last(
@@ -100,7 +100,7 @@ async def test_one_search_runs_at_a_time_and_of_those_that_wait_only_the_last(
         assert searched == ["stone"]
         assert "The stone oven takes forty loaves." in ui.text, "what is found at once waits for nothing"
         may_end.set()
-        await ui.wait_until(lambda: screen.outcome.is_complete)
+        await ui.wait_until(lambda: screen.found.is_complete)
         assert searched == ["stone", "stone oven"]
 
 
@@ -179,7 +179,7 @@ async def test_a_phrase_in_quotation_marks_is_found_as_a_phrase() -> None:
     async with running(make_searching_app(text), (160, 30)) as ui:
         screen = await find(ui, '"rye  oven"')
         assert list_found(screen)[:2] == [("Titles · 1", ["Rye oven"]), ("Text · 2 matches", ["Bread", "Rye oven"])]
-        assert {result.words for result in screen.outcome.results[1:3]} == {("rye oven",)}
+        assert {result.words for result in screen.found.results[1:3]} == {("rye oven",)}
 
 
 async def test_matches_go_through_all_documents_in_reading_order() -> None:

@@ -1,4 +1,4 @@
-"""`Upkeep`: keeps the model, the index, the document and the verdicts up to date while a person reads."""
+"""`BackgroundWork`: keeps model, index, document and verdicts up to date while a person reads."""
 
 import asyncio
 from time import monotonic
@@ -29,7 +29,7 @@ _AHEAD_PAUSE_SECONDS = 0.02
 """Pause after each part of the work ahead, in which a key or a question is noticed."""
 
 
-class Upkeep:
+class BackgroundWork:
     """Works for the screen of a document, in workers of the screen, and tells the screen what it did."""
 
     def __init__(
