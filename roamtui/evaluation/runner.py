@@ -12,12 +12,7 @@ from msgspec.structs import replace
 from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import (
-    ConversationEvent,
-    QuestionAnswered,
-    SectionsExpanded,
-    StopReason,
-)
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered, SectionsExpanded, StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.document.document import Document
 from roamtui.document.library import Library

@@ -15,11 +15,7 @@ from msgspec import Struct
 
 from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import (
-    ConversationEvent,
-    SectionsExpanded,
-    SectionsSearched,
-)
+from roamtui.conversation.events import ConversationEvent, SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import format_usage, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind

@@ -24,12 +24,7 @@ from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.output import write_notice, write_raw, write_sanitised
 from roamtui.plain import get_isolates, shorten
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
-from roamtui.quotes.wording import (
-    SENTENCE_LABEL,
-    describe_source,
-    format_nearest,
-    format_sentence,
-)
+from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300

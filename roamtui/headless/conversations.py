@@ -4,11 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from roamtui.conversation.library_sync import (
-    explain_missing,
-    get_source_key,
-    is_source_missing,
-)
+from roamtui.conversation.library_sync import explain_missing, get_source_key, is_source_missing
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost

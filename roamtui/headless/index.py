@@ -13,13 +13,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
-from roamtui.output import (
-    ProgressLine,
-    require_confirmation,
-    warn,
-    write_notice,
-    write_text,
-)
+from roamtui.output import ProgressLine, require_confirmation, warn, write_notice, write_text
 from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices

@@ -18,13 +18,7 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.quotes.claims import (
-    Claim,
-    get_kept_sentence,
-    parse_source_lines,
-    read_claims,
-    read_quotations,
-)
+from roamtui.quotes.claims import Claim, get_kept_sentence, parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence

@@ -33,20 +33,9 @@ from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import JudgedMark, QuoteChecker, Unsourced, make_proof
-from roamtui.quotes.wording import (
-    Source,
-    describe_nearest,
-    describe_source,
-    simplify_quote,
-)
+from roamtui.quotes.wording import Source, describe_nearest, describe_source, simplify_quote
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import (
-    ContentView,
-    draw_band,
-    draw_parts,
-    draw_question,
-    wrap,
-)
+from roamtui.tui.chat.content_view import ContentView, draw_band, draw_parts, draw_question, wrap
 from roamtui.tui.chat.passage_cards import PassageCards
 from roamtui.tui.messages import TARGET_META, LinkTarget, SectionTarget, TargetSelected
 from roamtui.tui.run_styles import add_code_background, render_run

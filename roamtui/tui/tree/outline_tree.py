@@ -35,14 +35,7 @@ from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.tree.visible_lines import (
-    FOUND_SIGN,
-    OPEN_SIGN,
-    SIGNS,
-    FoldState,
-    VisibleLines,
-    list_signs,
-)
+from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, SIGNS, FoldState, VisibleLines, list_signs
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
