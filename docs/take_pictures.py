@@ -28,7 +28,7 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _SOURCE = "examples/handbook.md"
@@ -64,7 +64,7 @@ async def make_pictures() -> tuple[dict[str, str], str]:
     model = _WatchedModel()
     agent = Agent(Conversation(library), model, Searcher(library))
     options = replace(AppServices(Bootstrap()).options, examples=suggest_questions(library))
-    app = RoamApp(options, AppContext(agent=agent, options=options))
+    app = RoamApp(options, DocumentSession(agent=agent, options=options))
     # the same everywhere
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)
     app.animation_level = "none"

@@ -36,7 +36,7 @@ from roamtui.settings import save_settings
 from roamtui.sources.read import explain_error, is_path
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import stamp_source
-from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
+from roamtui.tui.context import DocumentSession, Services, StartOffer, TuiOptions
 
 if TYPE_CHECKING:
     from roamtui.table.runner import TablePlan
@@ -98,7 +98,7 @@ class AppServices(Services):
     @override
     def open_source(
         self, source: str, conversation_id: str | None, model: Model | None, on_progress: PageReport
-    ) -> AppContext:
+    ) -> DocumentSession:
         return self.open(split_sources(source), conversation_id, model, on_progress)
 
     @override
@@ -113,7 +113,7 @@ class AppServices(Services):
         on_progress: PageReport | None = None,
         *,
         uses_typed_model: bool = False,
-    ) -> AppContext:
+    ) -> DocumentSession:
         """Open a document for the app; see `Bootstrap.make_agent`.
 
         Raises:
@@ -138,7 +138,7 @@ class AppServices(Services):
         progress.is_muted = True
         # A source that cannot be read twice, such as standard input, has no stamp.
         can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
-        return AppContext(
+        return DocumentSession(
             agent=agent,
             first_question=question,
             options=replace(self.options, examples=suggest_questions(library)),
@@ -246,7 +246,7 @@ def run_until_exit(app: RoamApp) -> int:
     app.run()
     if app.return_code not in (None, 0, EXIT_CANCELLED) and app.error_console.quiet:
         write_notice(_DEFECT_MESSAGE)
-    for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
+    for failure in filter(None, [screen.session.close() for screen in app.documents.values()]):
         warn(failure)
     screen = app.documents.get(app.current_mode)
     if screen is not None:  # and no table

@@ -21,11 +21,11 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.output import ProgressLine, report_opening
 from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 from tests.fakes.site import FakeSite, make_ollama
 
 
-def open_app(source: str, settings: Settings | None = None) -> AppContext:
+def open_app(source: str, settings: Settings | None = None) -> DocumentSession:
     bootstrap = Bootstrap(settings=settings or Settings())
     return AppServices(bootstrap).open(split_sources(source))
 

@@ -28,7 +28,7 @@ from roamtui.errors import EXIT_CANCELLED
 from roamtui.plain import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import DocumentSession, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.paste_parser import PasteParser
@@ -76,7 +76,7 @@ class RoamApp(App[None], inherit_bindings=False):
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
-        self, options: TuiOptions, first: AppContext | tuple[ResultTable, TablePlan] | None = None
+        self, options: TuiOptions, first: DocumentSession | tuple[ResultTable, TablePlan] | None = None
     ) -> None:
         """Show `first`, or let the person choose a document."""
         self.available_themes, theme, theme_problem = load_themes(options.theme)
@@ -92,7 +92,7 @@ class RoamApp(App[None], inherit_bindings=False):
         """The last question whether to quit."""
         self._pages: dict[str, _Page] = {}
         """All open documents and tables by mode, in the order in which a key leads from one to the next."""
-        if isinstance(first, AppContext):
+        if isinstance(first, DocumentSession):
             self._pages[self.DEFAULT_MODE] = _Page(self._make_screen(first))
 
     @override
@@ -168,12 +168,12 @@ class RoamApp(App[None], inherit_bindings=False):
             screen.questions.release_draft()
         super().exit(*args, **options)
 
-    def _make_screen(self, context: AppContext) -> MainScreen:
+    def _make_screen(self, session: DocumentSession) -> MainScreen:
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 
-        title = context.conversation.state.library.title
-        context.conversation.approver = partial(self._ask_for_approval, name=title)
-        return MainScreen(context, self._keys, self.key_queue)
+        title = session.conversation.state.library.title
+        session.conversation.approver = partial(self._ask_for_approval, name=title)
+        return MainScreen(session, self._keys, self.key_queue)
 
     async def _ask_for_approval(
         self, approval: ApprovalRequest, expected_on: Screen[None] | None = None, *, name: str = "Table"
@@ -243,7 +243,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.action_open_document()
         if closed.document is not None:
             # another program may lock it for seconds
-            if failure := await asyncio.to_thread(closed.document.app_context.close):
+            if failure := await asyncio.to_thread(closed.document.session.close):
                 self.notify(failure, severity="warning", markup=False)
             await self._release_model(ModelReleased(closed.document.agent.model))
 
@@ -290,7 +290,7 @@ class RoamApp(App[None], inherit_bindings=False):
             model = self._shared_model
             dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, title)
             opened = await self.push_screen_wait(dialog)
-            if isinstance(opened, AppContext):
+            if isinstance(opened, DocumentSession):
                 screen = self._make_screen(opened)
                 mode = self._add_page(screen, _Page(screen))
                 request = DocumentRequested(place=request.place, note=request.note)  # the rest is done

@@ -15,7 +15,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.plain import format_count
 from roamtui.tui.chat.question_area import QuestionArea
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.messages import NoticeRaised, StatusMessage
 from roamtui.tui.reloader import Reloader
@@ -35,18 +35,18 @@ class BackgroundWork:
     def __init__(
         self,
         screen: Screen[None],
-        context: AppContext,
+        session: DocumentSession,
         key_queue: KeyQueue,
         questions: QuestionArea,
         status: StatusLine,
     ) -> None:
         self._screen = screen
-        self._agent = context.agent
-        self._reloads = context.reload_on_change
+        self._agent = session.agent
+        self._reloads = session.reload_on_change
         self._key_queue = key_queue
         self._questions = questions
         self._status = status
-        self.reloader = Reloader(context)
+        self.reloader = Reloader(session)
 
     def _run(self, work: WorkType[None], group: str, *, replaces: bool = False) -> None:
         self._screen.run_worker(work, group=group, exclusive=replaces, exit_on_error=False)

@@ -74,7 +74,7 @@ class Services(Protocol):
 
     def open_source(
         self, source: str, conversation_id: str | None, model: Model | None, on_progress: PageReport
-    ) -> AppContext:
+    ) -> DocumentSession:
         """Open a path, as a person may type it, or a URL, and resume a conversation, if one is given.
 
         `model` replaces the model of the settings. Called in a thread. Raises what `on_progress` raises.
@@ -97,7 +97,7 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """Questions proposed in an empty conversation."""
 
 
-class AppContext(Struct, frozen=True, kw_only=True):
+class DocumentSession(Struct, frozen=True, kw_only=True):
     """One open document: its agent, and how to reload and watch it."""
 
     agent: Agent

@@ -12,7 +12,7 @@ from roamtui.plain import format_count
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import FileStamps, SourceStamp
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 
 _IDLE_FACTOR = 20
 """Minimum pause between two checks of the files, as a multiple of the time that the last check took."""
@@ -24,9 +24,9 @@ _MISSED_MAX = 2
 class Reloader:
     """Reads the document of a conversation again. Its open sections and the reading position stay."""
 
-    def __init__(self, context: AppContext) -> None:
-        self._conversation = context.conversation
-        self._reload_library = context.reload_library
+    def __init__(self, session: DocumentSession) -> None:
+        self._conversation = session.conversation
+        self._reload_library = session.reload_library
         self._paths: list[str] = []
         self._files = FileStamps(())
         self.loaded: Mapping[str, SourceStamp] | None = None
@@ -35,7 +35,7 @@ class Reloader:
         """The stamps at the last check."""
         self._missed = 0
         """How many checks in a row found no file."""
-        self._current_at = context.opened_at
+        self._current_at = session.opened_at
         """When the files were last known to be as loaded: when they were opened, or at the last check."""
         self._reloading = asyncio.Lock()
         self._next_check_at = 0.0

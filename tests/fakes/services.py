@@ -13,7 +13,7 @@ from roamtui.models.discovery import ModelOffer
 from roamtui.table.runner import TablePlan
 from roamtui.table.store import ResultTable
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
+from roamtui.tui.context import DocumentSession, Services, StartOffer, TuiOptions
 
 
 class FakeServices(Services):
@@ -45,7 +45,7 @@ class FakeServices(Services):
     @override
     def open_source(
         self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
-    ) -> AppContext:
+    ) -> DocumentSession:
         raise UsageError("Nothing else can be opened here.")
 
     @override
@@ -58,9 +58,9 @@ def make_options(**given: Any) -> TuiOptions:  # noqa: ANN401 - fields of `TuiOp
     return TuiOptions(services=FakeServices(**methods), **given)
 
 
-def context_of(agent: Agent, **given: Any) -> AppContext:  # noqa: ANN401 - fields of `AppContext`
-    return AppContext(**{"agent": agent, "options": make_options(), **given})
+def session_of(agent: Agent, **given: Any) -> DocumentSession:  # noqa: ANN401 - fields of `DocumentSession`
+    return DocumentSession(**{"agent": agent, "options": make_options(), **given})
 
 
-def app_over(context: AppContext) -> RoamApp:
-    return RoamApp(context.options, context)
+def app_over(session: DocumentSession) -> RoamApp:
+    return RoamApp(session.options, session)

@@ -29,7 +29,7 @@ from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import ResultRow, ResultTable
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.fakes.services import app_over, context_of
+from tests.fakes.services import app_over, session_of
 from tests.fakes.site import FakeSite
 from tests.table.filling import agree
 from tests.tui.driving import running
@@ -182,7 +182,7 @@ def _export_markdown(source: Source, _capture: Capture) -> str:
 
 def _app_chat_and_find(source: Source, _capture: Capture) -> str:
     async def ask() -> str:
-        async with running(app_over(context_of(source.make_agent(NoModel()))), (62, 60)) as ui:
+        async with running(app_over(session_of(source.make_agent(NoModel()))), (62, 60)) as ui:
             await ui.ask(_QUESTION)
             chat = ui.words
             await find(ui, "quagga")
@@ -193,7 +193,7 @@ def _app_chat_and_find(source: Source, _capture: Capture) -> str:
 
 def _app_chat_of_model(source: Source, _capture: Capture) -> str:
     async def ask() -> str:
-        async with running(app_over(context_of(source.make_agent())), (62, 60)) as ui:
+        async with running(app_over(session_of(source.make_agent())), (62, 60)) as ui:
             await ui.ask(_QUESTION)
             return ui.words
 

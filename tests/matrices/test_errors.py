@@ -12,7 +12,7 @@ from roamtui.export.markdown import render_markdown
 from roamtui.headless.ask import OutputFormat, run_ask
 from tests.agent.asking import expanding, ids, make_agent, model_of
 from tests.fakes.scripted_model import ScriptedReply
-from tests.fakes.services import app_over, context_of
+from tests.fakes.services import app_over, session_of
 from tests.tui.driving import running
 
 _ERROR = ModelError("Odd \x1b]0;t\x07 server \x9b31m at \u202ework.")
@@ -48,6 +48,6 @@ async def test_commands_and_exports_tell_it(
 
 @pytest.mark.parametrize("steps", [0, 1])
 async def test_the_app_tells_it(steps: int) -> None:
-    async with running(app_over(context_of(_make_failing(steps))), (50, 20)) as ui:
+    async with running(app_over(session_of(_make_failing(steps))), (50, 20)) as ui:
         await ui.ask("How much?")
         _check(ui.text)

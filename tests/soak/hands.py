@@ -23,7 +23,7 @@ from roamtui.models.base import Model
 from roamtui.search.searcher import Searcher
 from roamtui.tui.app import RoamApp
 from tests.agent.asking import NO_HITS
-from tests.fakes.services import app_over, context_of, make_options
+from tests.fakes.services import app_over, make_options, session_of
 
 _ROUND_SECONDS = 0.01
 _ROUNDS_MAX = 20_000
@@ -45,7 +45,7 @@ def open_app(folder: Path, document: Path, model: Model, **options: Any) -> Roam
     session = Conversation(library, store=ConversationStore(folder / "conversations"))
     agent = Agent(session, model, Searcher(library), NO_HITS)
     reload_library = lambda *_: open_library((str(document),))  # noqa: E731 - it stands for a service
-    return app_over(context_of(agent, options=make_options(**options), reload_library=reload_library))
+    return app_over(session_of(agent, options=make_options(**options), reload_library=reload_library))
 
 
 class Hands:

@@ -31,14 +31,14 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.chat.question_area import QuestionBox
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.agent.asking import NO_HITS
 from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.fakes.services import app_over, context_of, make_options
+from tests.fakes.services import app_over, make_options, session_of
 
 TEXT = read_case("bakery.md")
 
@@ -59,7 +59,7 @@ Pilot._wait_for_screen.__defaults__ = (600.0,)  # on a busy machine the first sc
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 
 
-def make_context(
+def make_session(
     replies: Iterable[Reply] = (),
     *,
     text: str = TEXT,
@@ -69,18 +69,18 @@ def make_context(
     agent_options: AgentOptions = NO_HITS,
     store: ConversationStore | None = None,
     loader: Loader | None = None,
-    **given: Any,  # noqa: ANN401 - other fields of `AppContext`
-) -> AppContext:
-    """Return a context over `text` or a library, whose model says `replies`. Without a store nothing is saved."""
+    **given: Any,  # noqa: ANN401 - other fields of `DocumentSession`
+) -> DocumentSession:
+    """Return a session over `text` or a library, whose model says `replies`. Without a store nothing is saved."""
     library = library or build_library(RawText(text=text, source="bakery.md", name="bakery"))
     conversation = Conversation(library, store=store, source_loader=loader)
     agent = Agent(conversation, model or ScriptedModel(replies), searcher and searcher(library), agent_options)
-    return context_of(agent, **{"options": make_options(examples=EXAMPLES), **given})
+    return session_of(agent, **{"options": make_options(examples=EXAMPLES), **given})
 
 
-def make_app(replies: Iterable[Reply] = (), **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_context`
-    """Return an app over the bakery's handbook, or what `make_context` is given."""
-    return app_over(make_context(replies, **given))
+def make_app(replies: Iterable[Reply] = (), **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_session`
+    """Return an app over the bakery's handbook, or what `make_session` is given."""
+    return app_over(make_session(replies, **given))
 
 
 def find_id(app: RoamApp, title: str) -> str:

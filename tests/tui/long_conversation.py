@@ -10,7 +10,7 @@ from roamtui.document.parse import parse_document
 from roamtui.tui.app import RoamApp
 from tests.fakes.services import app_over
 from tests.real_documents import PROJECT_DIR
-from tests.tui.driving import make_context
+from tests.tui.driving import make_session
 
 _CITATIONS = 3
 """How many each answer has."""
@@ -19,10 +19,10 @@ _CITATIONS = 3
 def make_long_app(questions: int) -> RoamApp:
     """Return an app over the handbook after so many questions with answers. The next one is being answered."""
     text = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
-    context = make_context(library=Library(source="handbook.md", root=parse_document(text)))
-    conversation = context.conversation
+    session = make_session(library=Library(source="handbook.md", root=parse_document(text)))
+    conversation = session.conversation
     conversation.state = fold_events(conversation.state, *_make_events(conversation.state.library, questions))
-    return app_over(context)
+    return app_over(session)
 
 
 def _make_events(library: Library, questions: int) -> Iterator[RecordedEvent]:

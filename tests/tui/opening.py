@@ -13,10 +13,10 @@ from roamtui.errors import SourceError
 from roamtui.models.base import Model
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
+from roamtui.tui.context import DocumentSession, OfferGroup, StartOffer, TuiOptions
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import context_of, make_options
+from tests.fakes.services import make_options, session_of
 
 OFFERS = (
     StartOffer(
@@ -40,14 +40,18 @@ class Opener:
         self.models: list[Model | None] = []
         self.pages_read = Event()
 
-    def make_first(self, source: str, conversation_id: str | None = None, model: Model | None = None) -> AppContext:
+    def make_first(
+        self, source: str, conversation_id: str | None = None, model: Model | None = None
+    ) -> DocumentSession:
         """Return a document of one section that is called as its source."""
         library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
         saved_id = conversation_id if self.store is not None else None
         session = Conversation(library, saved_id=saved_id or "", store=self.store)
-        return context_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
+        return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
-    def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> AppContext:
+    def open(
+        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+    ) -> DocumentSession:
         self.opened.append((source, conversation_id))
         self.models.append(model)
         if source.endswith(".pdf"):

@@ -11,11 +11,11 @@ from roamtui.models.base import Model
 from roamtui.table.runner import TablePlan
 from roamtui.table.store import ResultTable
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import context_of, make_options
+from tests.fakes.services import make_options, session_of
 from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases
 from tests.tui.driving import RunningApp
 
@@ -34,10 +34,10 @@ class Tables:
     def open_table(self, _sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
         return define(self.folder, self.leases, *self.questions), make_plan(self.model, jobs=2)
 
-    def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:
+    def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> DocumentSession:
         library, loader = open_sources((source,))
         session = Conversation(library, source_loader=loader, saved_id=log or "")
-        return context_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
+        return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
     def make_app(self, theme: str | None = None) -> RoamApp:
         options = make_options(

@@ -18,7 +18,7 @@ from roamtui.tui.tree.visible_lines import OPEN_SIGN
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over
 from tests.table.filling import make_plan
-from tests.tui.driving import RunningApp, make_app, make_context, running, show_answer
+from tests.tui.driving import RunningApp, make_app, make_session, running, show_answer
 from tests.tui.opening import Opener
 
 
@@ -41,7 +41,7 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
 
 
 async def test_every_action_is_carried_out_and_bound_where_its_scope_is(store: ConversationStore) -> None:
-    app = app_over(make_context(store=store))
+    app = app_over(make_session(store=store))
     async with running(app) as ui:
         await ui.press("f4")
         for action in ACTIONS:

@@ -19,7 +19,7 @@ from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 from roamtui.tui.messages import LinkTarget
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
@@ -29,9 +29,9 @@ from roamtui.tui.tree.visible_lines import FoldState
 from tests.case_files import read_case
 from tests.document.linked_notes import write_notes
 from tests.fakes.scripted_model import ScriptedReply
-from tests.fakes.services import app_over, context_of, make_options
+from tests.fakes.services import app_over, make_options, session_of
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import RunningApp, expand, make_context, running
+from tests.tui.driving import RunningApp, expand, make_session, running
 from tests.tui.opening import OFFERS, Opener
 
 
@@ -114,7 +114,7 @@ def folder(tmp_path: Path) -> Path:
 
 def make_app(source: Path | str) -> RoamApp:
     library, loader = open_sources([str(source)])
-    return app_over(make_context(library=library, loader=loader))
+    return app_over(make_session(library=library, loader=loader))
 
 
 def shown(ui: RunningApp) -> list[str]:
@@ -218,7 +218,7 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
     library, loader = Bootstrap().open([str(contracts / "contract.md")])
     session = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
     agent = Agent(session, NoModel(), Searcher(library))
-    offered = context_of(agent, options=make_options(list_offers=lambda: OFFERS))
+    offered = session_of(agent, options=make_options(list_offers=lambda: OFFERS))
     async with running(app_over(offered), (150, 34)) as ui:
         notice = ui.find_id("Notice")
         await ui.run("global.add_source")
@@ -254,7 +254,7 @@ async def test_keys_on_a_section_act_in_their_order_also_while_it_is_loaded(
     gate = Event()
     load = loader.load_batch
     monkeypatch.setattr(loader, "load_batch", lambda *given: (gate.wait(), load(*given))[1])
-    async with running(app_over(make_context(library=library, loader=loader)), (120, 34)) as ui:
+    async with running(app_over(make_session(library=library, loader=loader)), (120, 34)) as ui:
         await ui.focus(Scope.TREE).go_to(ui.find_id("contract.md"))
         await ui.press("a", "x")
         gate.set()
@@ -268,8 +268,8 @@ def notes(tmp_path: Path) -> Path:
     return write_notes(tmp_path)
 
 
-def _open_source(source: str, *_given: object) -> AppContext:
-    return make_context(library=open_library([source]))
+def _open_source(source: str, *_given: object) -> DocumentSession:
+    return make_session(library=open_library([source]))
 
 
 def _make_app(source: Path) -> RoamApp:

@@ -12,7 +12,7 @@ from roamtui.tui.screen_words import format_error
 from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, make_options
-from tests.tui.driving import RunningApp, make_app, make_context, running
+from tests.tui.driving import RunningApp, make_app, make_session, running
 from tests.tui.opening import Opener
 
 
@@ -52,8 +52,8 @@ def read_field(field: Input | TextArea | None) -> str:
 
 @pytest.mark.parametrize("way", FIELDS.values(), ids=FIELDS)
 async def test_every_key_that_prints_is_typed(store: ConversationStore, way: tuple[str, ...]) -> None:
-    context = make_context(["Forty."], options=make_options(keys=OWN_KEYS), store=store)
-    async with running(RoamApp(Opener().opening, context), (120, 35)) as ui:
+    session = make_session(["Forty."], options=make_options(keys=OWN_KEYS), store=store)
+    async with running(RoamApp(Opener().opening, session), (120, 35)) as ui:
         await ui.ask("How many loaves?")
         for key in way:
             await ui.press(key)
@@ -69,21 +69,21 @@ async def test_every_key_that_prints_is_typed(store: ConversationStore, way: tup
 
 
 async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -> None:
-    async with running(app_over(make_context())) as ui:
+    async with running(app_over(make_session())) as ui:
         for key in ("alt+1", "alt+x", "alt+shift+b"):
             ui.app.post_message(events.Key(key, key[-1]))  # as terminals send it: with the character
         await ui.press("1")
         assert (ui.box.text, ui.main.focused) == ("1", ui.box)
     options = make_options(keys={"global.go_tree": "alt+1"})
-    async with running(app_over(make_context(options=options))) as ui:
+    async with running(app_over(make_session(options=options))) as ui:
         ui.app.post_message(events.Key("alt+1", "1"))
         await ui.wait_until(lambda: ui.main.focused is ui.outline)
         assert ui.box.text == ""
 
 
 async def test_a_persons_own_key_opens_and_closes_the_list_of_keys() -> None:
-    context = make_context(options=make_options(keys={"global.help": "f9"}))
-    async with running(app_over(context)) as ui:
+    session = make_session(options=make_options(keys={"global.help": "f9"}))
+    async with running(app_over(session)) as ui:
         await ui.press_until(HelpDialog, "f9")
         await ui.press_until(lambda: ui.app.screen is ui.main, "f9")
 
@@ -95,7 +95,7 @@ def test_a_name_that_looks_like_a_flag_stays_in_an_error() -> None:
 
 @pytest.mark.parametrize(("own", "named"), [("f9", "f9"), ("", "“Model” in the")])
 async def test_an_error_names_a_persons_own_key_or_the_command(own: str, named: str) -> None:
-    context = make_context(options=make_options(keys={"global.choose_model": own}))
-    async with running(app_over(context), (160, 35)) as ui:
+    session = make_session(options=make_options(keys={"global.choose_model": own}))
+    async with running(app_over(session), (160, 35)) as ui:
         await ui.ask("Where?", ScriptedReply(error=ModelError("No tea. Choose another model with --model.")))
         assert f"Choose another model with {named}" in ui.text

@@ -37,7 +37,7 @@ from tests.agent.asking import FakeSearcher
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
-from tests.tui.driving import TEXT, RunningApp, make_app, make_context, running, screen_text
+from tests.tui.driving import TEXT, RunningApp, make_app, make_session, running, screen_text
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +121,8 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
             seen.append(screen_text(self))
             super()._display(screen, renderable)
 
-    context = make_context()
-    async with running(PaintedApp(context.options, context), (160, 35)) as ui:
+    session = make_session()
+    async with running(PaintedApp(session.options, session), (160, 35)) as ui:
         await ui.wait_until(lambda: any("8 sections" in text for text in seen))
     first = next(text for text in seen if "8 sections" in text)
     assert "▸ Ovens" in first
@@ -205,9 +205,9 @@ def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_
     other = tmp_path / "other.md"
     other.write_text("# Other\n", "utf-8")
     model = RecordedModel(seconds_per_word=0) if case == "demo" else None
-    context = AppServices(Bootstrap()).open((str(EXAMPLE),), None, model)
-    app = app_over(context)
-    conversation = context.conversation
+    session = AppServices(Bootstrap()).open((str(EXAMPLE),), None, model)
+    app = app_over(session)
+    conversation = session.conversation
     disk = FaultyDisk(monkeypatch, conversations_path())
 
     async def use(pilot: Pilot[Any]) -> None:

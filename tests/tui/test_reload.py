@@ -18,7 +18,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.reloader import Reloader
 from tests.fakes.scripted_model import ScriptedModel, SlowModel
-from tests.fakes.services import context_of, make_options
+from tests.fakes.services import make_options, session_of
 from tests.tui.driving import TEXT, RunningApp, expand, make_app, running
 
 CHANGED = TEXT.replace("ninety loaves", "a hundred loaves").replace("### Starter", "### Flour\n\nRye.\n\n### Starter")
@@ -201,13 +201,13 @@ async def test_a_file_that_is_deleted_and_made_again_is_noticed(
 @pytest.mark.parametrize("is_folder", [True, False])
 async def test_a_file_that_is_written_before_the_first_check_is_noticed(file: Path, *, is_folder: bool) -> None:
     file.with_name("shop.md").write_text("# Shop\n", "utf-8")
-    context = AppServices(Bootstrap()).open((str(file.parent if is_folder else file),))
-    reloader = Reloader(context)
+    session = AppServices(Bootstrap()).open((str(file.parent if is_folder else file),))
+    reloader = Reloader(session)
     await asyncio.to_thread(file.write_text, CHANGED, "utf-8")
     assert await reloader.detect_change()
     words, _ = await reloader.reload()
     assert words.startswith("Reloaded")
-    assert CHANGED in [document.text for document in context.conversation.state.library.documents]
+    assert CHANGED in [document.text for document in session.conversation.state.library.documents]
     assert await reloader.reload() == ("No changes", [])
 
 
@@ -271,7 +271,7 @@ async def test_a_source_that_is_added_while_the_document_is_read_again_stays(fil
         return Bootstrap().reload(before, changed)
 
     agent = Agent(conversation, ScriptedModel())
-    reloader = Reloader(context_of(agent, options=make_options(), reload_library=read_slowly))
+    reloader = Reloader(session_of(agent, options=make_options(), reload_library=read_slowly))
     write(file, CHANGED)
     await reloader.reload()
     text = "".join(document.text for document in conversation.state.library.documents)

@@ -22,7 +22,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.fakes.services import app_over, context_of
+from tests.fakes.services import app_over, session_of
 from tests.tui.driving import TEXT, RunningApp, expand, running
 
 _SIZE = (100, 120)
@@ -42,7 +42,7 @@ def _answer(title: str) -> ScriptedReply:
 
 def _make_app(session: Conversation, replies: Iterable[Reply], options: AgentOptions) -> RoamApp:
     searcher = Searcher(session.state.library)
-    return app_over(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
+    return app_over(session_of(Agent(session, ScriptedModel(replies), searcher, options)))
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ from tests.tui.tabling import Tables, await_grid
 _LARGE, _USUAL, _NARROW, _WIDE = (120, 35), (80, 24), (60, 20), (160, 40)
 
 
-def _make_still_app(theme: str = "dusk", **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_context`
+def _make_still_app(theme: str = "dusk", **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_session`
     """Return an app without animation."""
     options = make_options(theme=theme, examples=EXAMPLES)
     app = make_app(options=options, **given)

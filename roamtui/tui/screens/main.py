@@ -28,7 +28,7 @@ from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy_or_stop
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import DocumentSession
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.messages import (
     CommandRequested,
@@ -59,12 +59,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
     AUTO_FOCUS = "#question-box"
     BINDINGS = make_bindings(Scope.GLOBAL, Scope.CHAT, works_in=DOCUMENT_PARTS)
 
-    def __init__(self, context: AppContext, keys: Keymap, key_queue: KeyQueue) -> None:
+    def __init__(self, session: DocumentSession, keys: Keymap, key_queue: KeyQueue) -> None:
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-tall")]
-        self.app_context = context
-        self.agent = context.agent
-        self.conversation = context.conversation
+        self.session = session
+        self.agent = session.agent
+        self.conversation = session.conversation
         self.keys = keys
         self.started = asyncio.Event()
         """Set once the first screen has been shown, and all else is there."""
@@ -73,22 +73,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._digit = 0
         self._match_cursor: MatchCursor | None = None
         """What the last search has found."""
-        state = context.conversation.state
-        options = context.options
+        state = session.conversation.state
+        options = session.options
         self.welcome = WelcomeView(state.library, options.examples, self.agent.model.name, keys)
-        self.chat_log = ChatLog(context.conversation, self.welcome, keys)
+        self.chat_log = ChatLog(session.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(context.conversation, keys)
+        self.reader_pane = ReaderPane(session.conversation, keys)
         asked = [exchange.question for exchange in state.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
         self.status_line = StatusLine(state, self.agent.model, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
         self._warning_line = WarningLine()
-        self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
+        self.questions = QuestionArea(self.question_box, session.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-        self.background_work = BackgroundWork(self, context, key_queue, self.questions, self.status_line)
+        self.background_work = BackgroundWork(self, session, key_queue, self.questions, self.status_line)
 
     @property
     def is_asking(self) -> bool:
@@ -106,7 +106,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Show a saved conversation, and the messages for the start."""
         self.chat_log.reload()
-        for note in self.app_context.notices:
+        for note in self.session.notices:
             self.chat_log.add_notice(note)
         self._unsubscribe = self.conversation.subscribe(self._show_event)
         self.call_after_refresh(self._start)
@@ -119,8 +119,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.reader_pane.ensure_reader().show_last_read()
             self.questions.open_draft()
             self.started.set()
-            if self.app_context.first_question:
-                self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
+            if self.session.first_question:
+                self.question_box.post_message(QuestionBox.Submitted(self.session.first_question))
 
     def on_unmount(self) -> None:
         """Receive no more events of the conversation, and save the typed text."""
@@ -302,7 +302,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.agent.ask(question, options)
         finally:
             if self.agent.model.name == RECORDED:  # it has only one answer
-                self.agent.use_model(self.app_context.options.services.make_model())
+                self.agent.use_model(self.session.options.services.make_model())
                 self._show_model()
 
     @work(group="choosing", exit_on_error=False)
@@ -374,7 +374,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Answer with the model and the server of the conversation that the person has resumed."""
         state = self.conversation.state
         if state.model not in ("", RECORDED, self.agent.model.name):
-            model = self.app_context.options.services.make_model(state.model, state.server or None)
+            model = self.session.options.services.make_model(state.model, state.server or None)
             self.post_message(ModelReleased(self.agent.model))
             self.agent.use_model(model)
             self._show_model()
@@ -394,7 +394,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Let the person choose a model. Return False if they leave."""
         from roamtui.tui.screens.pickers import ModelPicker
 
-        if await self.app.push_screen_wait(ModelPicker(self.app_context)) is None:
+        if await self.app.push_screen_wait(ModelPicker(self.session)) is None:
             return False
         self._show_model()
         return True
@@ -404,7 +404,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Add a document, folder or site to the conversation, after the current question."""
         from roamtui.tui.screens.open_document import OpenDialog
 
-        services = self.app_context.options.services
+        services = self.session.options.services
         title = "Add a source to this conversation"
         dialog = OpenDialog(services, self.keys, DocumentRequested(), title=title)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):

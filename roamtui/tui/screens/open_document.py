@@ -26,7 +26,7 @@ from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
+from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import make_foot, make_place_prompt
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, contains_words, lay_out_columns
@@ -35,8 +35,8 @@ _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document; its quotes are looked up."
 
 
-class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
-    """Opens a document. The result is its context, or a request for one to show or to add, or None."""
+class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | None]):
+    """Opens a document. The result is its session, or a request for one to show or to add, or None."""
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
@@ -171,7 +171,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
         kept = model if conversation_id is None else None  # a conversation that is resumed has its own
         work = partial(self._services.open_source, source, conversation_id, kept, report)
-        opened = await open_in_thread(work, AppContext.close)
+        opened = await open_in_thread(work, DocumentSession.close)
         self.finish(opened)
 
     def _show_offers_again(self) -> None:

@@ -13,7 +13,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import format_window
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
 from roamtui.models.registry import is_model_name
-from roamtui.tui.context import AppContext, Services
+from roamtui.tui.context import DocumentSession, Services
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, KeyHints, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
@@ -95,13 +95,13 @@ class ThemePicker(PickerDialog):
 class ModelPicker(PickerDialog):
     """Lists models, tests the chosen one, and lets the agent use it. The result is its name, or None."""
 
-    def __init__(self, context: AppContext) -> None:
-        self._agent = context.agent
-        self._typed_server = context.options.api_base
-        self._current = context.agent.model.name
+    def __init__(self, session: DocumentSession) -> None:
+        self._agent = session.agent
+        self._typed_server = session.options.api_base
+        self._current = session.agent.model.name
         foot = make_foot("enter to test and use", "esc to cancel", after=" · ✓ works")
         placeholder = "Type to filter, or the name of any other model"
-        super().__init__("Model", (), self._current, context.options.services, foot, placeholder)
+        super().__init__("Model", (), self._current, session.options.services, foot, placeholder)
         self._offers = {offer.name: offer for offer in self.services.list_models()}
         self._missing_keys = {
             report.name: report.reason for report in inspect_providers(os.environ) if not report.is_usable

@@ -20,13 +20,13 @@ from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import app_over, context_of, make_options
-from tests.tui.driving import TEXT, RunningApp, expand, make_context, running
+from tests.fakes.services import app_over, make_options, session_of
+from tests.tui.driving import TEXT, RunningApp, expand, make_session, running
 
 
 @pytest.fixture
 def app(store: ConversationStore) -> RoamApp:
-    return app_over(make_context(store=store))
+    return app_over(make_session(store=store))
 
 
 async def talk(ui: RunningApp, question: str, title: str) -> None:
@@ -68,17 +68,17 @@ async def test_a_conversation_is_resumed_with_its_own_model(store: ConversationS
         made.append((name, api_base))
         return ScriptedModel([], name=name)
 
-    context = make_context(store=store)
-    app = app_over(replace(context, options=make_options(make_model=make_model)))
+    session = make_session(store=store)
+    app = app_over(replace(session, options=make_options(make_model=make_model)))
     async with running(app, (120, 35)) as ui:
         await make_two(ui)
-        first = context.agent.model.name
-        context.agent.use_model(ScriptedModel(["Other."], name="openai/other"))
+        first = session.agent.model.name
+        session.agent.use_model(ScriptedModel(["Other."], name="openai/other"))
         await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
         await ui.ask("And now?")
         await open_list(ui)
         await ui.press_until(lambda: len(ui.exchanges) == 1 and "starter" in ui.exchanges[0].question, "j", "enter")
-        await ui.wait_until(lambda: context.agent.model.name == first)
+        await ui.wait_until(lambda: session.agent.model.name == first)
         assert made == [(first, None)]
 
 
@@ -115,11 +115,11 @@ async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(
         assert [exchange.answer for exchange in ui.exchanges[0].answers] == ["Hot.", "Wet."]
         assert ui.exchanges[0].answer == "Hot."
     ui.conversation.close()
-    async with running(app_over(make_context(store=store)), (120, 35)) as ui:
+    async with running(app_over(make_session(store=store)), (120, 35)) as ui:
         await ui.wait_until(lambda: ui.box.text == "of ovens")  # the newest draft of the document
         await ui.conversation.open(steam)
         await ui.wait_until("answer 1 of 2")
-    async with running(app_over(make_context(store=store)), (120, 35)) as ui:
+    async with running(app_over(make_session(store=store)), (120, 35)) as ui:
         await ui.conversation.open(starter)
         await ui.wait_until(lambda: ui.box.text == "of rye")
 
@@ -229,7 +229,7 @@ async def test_an_export_of_what_is_shown_never_overwrites_the_document_and_need
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
-    async with running(app_over(make_context(library=open_library([str(tmp_path)]), store=store)), (120, 35)) as ui:
+    async with running(app_over(make_session(library=open_library([str(tmp_path)]), store=store)), (120, 35)) as ui:
         gone.rmdir()
         await talk(ui, "What of steam?", "Steam")
         await ui.main.action_run("chat.export")
@@ -259,7 +259,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
         opened.append((source, conversation_id))
         raise UsageError("Nothing can be opened here.")
 
-    async with running(RoamApp(make_options(open_source=open_source), make_context(store=store)), (120, 35)) as ui:
+    async with running(RoamApp(make_options(open_source=open_source), make_session(store=store)), (120, 35)) as ui:
         await open_list(ui)
         assert listed(ui.app) == ["Of lamps?"]
         await ui.press_until(PromptDialog, "enter")
@@ -278,7 +278,7 @@ async def test_the_draft_of_a_conversation_is_found_where_its_document_has_moved
 ) -> None:
     old = tmp_path / "lamps.md"
     old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
-    async with running(app_over(make_context(library=open_library([str(old)]), store=store))) as ui:
+    async with running(app_over(make_session(library=open_library([str(old)]), store=store))) as ui:
         await ui.ask("Of lamps?", "At nine.")
         await ui.press(*"half")
         saved_id = ui.state.id
@@ -286,7 +286,7 @@ async def test_the_draft_of_a_conversation_is_found_where_its_document_has_moved
     ui.conversation.close()
     new = old.rename(old.with_name("lights.md"))
     resumed = Conversation(open_library([str(new)]), saved_id=saved_id, store=store)
-    async with running(app_over(context_of(Agent(resumed, ScriptedModel(), options=NO_HITS)))) as ui:
+    async with running(app_over(session_of(Agent(resumed, ScriptedModel(), options=NO_HITS)))) as ui:
         await ui.wait_until("Kept from last time")
         assert ui.box.text == "half"
         assert "shows more" not in ui.text, "what the key shows was not kept"

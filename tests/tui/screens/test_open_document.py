@@ -15,14 +15,14 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore, ConversationSummary, open_store
 from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, OfferGroup
+from roamtui.tui.context import DocumentSession, OfferGroup
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.open_document import list_path_completions
 from tests.agent.asking import NO_HITS
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import context_of, make_options
+from tests.fakes.services import make_options, session_of
 from tests.tui.driving import RunningApp, running
 from tests.tui.opening import OFFERS, Opener
 
@@ -107,10 +107,10 @@ async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationS
     gate = Event()
     opened: list[Conversation] = []
 
-    def open_slowly(*_given: object) -> AppContext:
+    def open_slowly(*_given: object) -> DocumentSession:
         gate.wait()
         opened.append(Conversation(make_library(), store=store, saved_id=saved.state.id))
-        return context_of(Agent(opened[0], ScriptedModel(), options=NO_HITS))
+        return session_of(Agent(opened[0], ScriptedModel(), options=NO_HITS))
 
     async with choosing(RoamApp(make_options(list_offers=lambda: OFFERS, open_source=open_slowly))) as ui:
         await ui.press_until("Opening", "enter")
