@@ -178,10 +178,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         If there are several files, only new ones and those with the keys in `changed` are read again. Each
         page is requested again, and downloaded if it has changed. A page that cannot be read shows an error
-        if the cache has no old version.
-
-        Raises:
-            SourceError: A source cannot be read.
+        if the cache has no old version. Raise `SourceError` if a source cannot be read.
         """
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]

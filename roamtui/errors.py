@@ -40,25 +40,6 @@ class UnknownSectionError(UsageError):
 class ModelError(RoamtuiError):
     """A model could not answer."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        overflow: bool = False,
-        window_tokens: int | None = None,
-        request_tokens: int | None = None,
-        may_cost: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.overflow = overflow
-        """Whether the request exceeded the model's context window."""
-        self.window_tokens = window_tokens
-        """Size of that window, if the server named it."""
-        self.request_tokens = request_tokens
-        """Size of that request, if the server named it."""
-        self.may_cost = may_cost
-        """Whether the provider may charge for the request: it was reached, and did not refuse."""
-
 
 class StoreError(RoamtuiError):
     """Saved data cannot be read or written."""

@@ -52,11 +52,7 @@ def make_index_stem(source: str) -> str:
 
 
 def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
-    """Return the bundled folder with this name.
-
-    Raises:
-        RoamtuiError: The installation is incomplete.
-    """
+    """Return the bundled folder with this name. Raise `RoamtuiError` if the installation is incomplete."""
     for folder in (_PACKAGE_DIR / "_data" / name, _PACKAGE_DIR.parent / name):
         if folder.is_dir():
             return folder

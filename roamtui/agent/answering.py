@@ -61,6 +61,7 @@ from roamtui.models.base import (
 from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import read_reply
 from roamtui.models.usage import UsageMeter, estimate_request
+from roamtui.models.worker_protocol import ProviderError
 from roamtui.outline.references import has_unread_pages
 from roamtui.parallel import call_in_thread
 from roamtui.plain import shorten
@@ -244,7 +245,7 @@ class Answering(Struct, kw_only=True):
         model = self.model
         conversation = self.conversation
         limit = requests.budget.messages_max
-        refusal: ModelError | None = None
+        refusal: ProviderError | None = None
         while True:
             request = await requests.build(limit, allow_calls=allow_calls)
             tokens = estimate_message_tokens(request.messages)
@@ -267,11 +268,11 @@ class Answering(Struct, kw_only=True):
             try:
                 await conversation.apply((started,))
                 await self._receive_reply(request, meter)
-            except ModelError as error:
-                if refusal is not None or not error.overflow:
+            except ProviderError as error:
+                if refusal is not None or not error.failure.is_overflow:
                     raise
                 refusal = error
-                limit = requests.learn_from_refusal(error, tokens, sent.input_tokens)
+                limit = requests.learn_from_refusal(error.failure, tokens, sent.input_tokens)
             else:
                 return True
             finally:

@@ -16,6 +16,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.models.base import ModelRequest
 from roamtui.outline.labels import format_path
+from roamtui.retrieval import policy
 from roamtui.retrieval.choose import (
     ModelView,
     complete_follow_up,
@@ -24,7 +25,6 @@ from roamtui.retrieval.choose import (
     search_question,
 )
 from roamtui.retrieval.excerpt import choose_excerpts
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher
@@ -68,7 +68,7 @@ async def choose_brief_context(
             questions,
             earlier=list_history_texts(state.exchanges),
             within=within,
-            limit=POLICY.excerpts_max,
+            limit=policy.EXCERPTS_MAX,
         )
         hits = await search_or_warn(searcher, search, warn) or ()
     opened = [
@@ -81,7 +81,7 @@ async def choose_brief_context(
         wanted.setdefault(section_id, Hit(section_id=section_id, score=1.0, why="opened"))
     view = ModelView(library=library, room_tokens=room_tokens)
     matcher = TermMatcher.for_question(context.question)
-    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, POLICY.brief_tokens_max, opened)
+    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, policy.BRIEF_TOKENS_MAX, opened)
     return replace(_fill(context, library, chosen), hits=tuple(hits))
 
 

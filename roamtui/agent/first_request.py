@@ -21,10 +21,10 @@ from roamtui.outline.references import find_unread_pages
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.parallel import call_in_thread
+from roamtui.retrieval import policy
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question
 from roamtui.retrieval.hit_list import render_hits
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
@@ -59,13 +59,10 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
         return bool(self.auto_opened) or any(hit.is_named for hit in self.hits)
 
 
-def make_view(
-    state: ConversationState, *, shown: Iterable[Span] = (), room_tokens: int | None = None
-) -> ModelView:
+def make_view(state: ConversationState, *, shown: Iterable[Span] = (), room_tokens: int) -> ModelView:
     """Make the view that the model of a conversation has of its library.
 
-    `shown` is text that earlier calls of the same step have shown. Without `room_tokens`, there is no
-    limit.
+    `shown` is text that earlier calls of the same step have shown.
     """
     delivered = state.collect_delivered()
     named_words: dict[str, list[Bounds]] = {}
@@ -117,7 +114,7 @@ async def retrieve_context(
         return QuestionContext()
     searcher.refresh(view.library)
     # A follow-up is not completed: the model knows what came before, and can search in words of its own.
-    search = partial(searcher.search, question, limit=POLICY.found_max, within=within, earlier=earlier)
+    search = partial(searcher.search, question, limit=policy.FOUND_MAX, within=within, earlier=earlier)
     hits = await search_or_warn(searcher, search, warn)
     coverage = await asyncio.to_thread(measure_coverage, view.library, within)
     return await asyncio.to_thread(_choose_context, view, hits, question, coverage)
@@ -136,7 +133,7 @@ def find_pages_about(
             questions,
             earlier=list_history_texts(state.exchanges),
             within=within,
-            limit=POLICY.found_max,
+            limit=policy.FOUND_MAX,
         )
     if not hits and extract_query_terms(question):
         return find_unread_pages(library, question)
@@ -151,11 +148,9 @@ def _choose_context(
     hits = found or ()
     library = view.library
     opened = choose_clear_hit(view, hits, question)
-    near_tokens = POLICY.neighbourhood_tokens
-    if view.room_tokens is not None:
-        near_tokens = min(near_tokens, int(_NEAR_SHARE * view.room_tokens))
-        taken = sum(estimate_delivery_tokens(library, section_id, view.part_tokens) for section_id in opened)
-        view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
+    near_tokens = min(policy.NEIGHBOURHOOD_TOKENS, int(_NEAR_SHARE * view.room_tokens))
+    taken = sum(estimate_delivery_tokens(library, section_id, view.part_tokens) for section_id in opened)
+    view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
     missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""
     near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
@@ -178,7 +173,7 @@ def render_map(library: Library, outline_max: int, *, has_clear_hit: bool = Fals
     """Render the outline at the start of a conversation in at most `outline_max` tokens."""
     tokens = compute_outline_budget(library, outline_max)
     if has_clear_hit:
-        tokens = min(tokens, POLICY.map_tokens_with_clear_hit)
+        tokens = min(tokens, policy.MAP_TOKENS_WITH_CLEAR_HIT)
     return render_outline(library, budget_tokens=tokens)
 
 

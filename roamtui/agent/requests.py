@@ -26,8 +26,8 @@ from roamtui.conversation.question_flow import begin_question, estimate_hits_roo
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions
-from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest
+from roamtui.models.worker_protocol import ModelFailure
 from roamtui.outline.coverage import measure_coverage
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.search.searcher import Searcher
@@ -170,12 +170,12 @@ class RequestBuilder(Struct, kw_only=True):
             brief = await self._choose_brief(state, asked.question, asked.within, room)
             self.brief = brief
 
-    def learn_from_refusal(self, error: ModelError, tokens: int, sent_tokens: int) -> int:
+    def learn_from_refusal(self, failure: ModelFailure, tokens: int, sent_tokens: int) -> int:
         """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""
-        if error.window_tokens is not None:
-            self.model.limit_window(error.window_tokens)
-        if error.request_tokens is not None:
-            self.model.learn_size(sent_tokens, error.request_tokens)
+        if failure.window_tokens is not None:
+            self.model.limit_window(failure.window_tokens)
+        if failure.request_tokens is not None:
+            self.model.learn_size(sent_tokens, failure.request_tokens)
         budget = self.budget
         self.conversation.set_budget(budget)
         known = budget.messages_max

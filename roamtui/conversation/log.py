@@ -321,10 +321,7 @@ class ConversationStore:
         """Return the latest conversation that can be continued.
 
         Without a `source`, it is about any document that is still there. Those of `roamtui ask`, which the
-        app does not list, count only `with_one_shots`.
-
-        Raises:
-            UsageError: There is no such conversation.
+        app does not list, count only `with_one_shots`. Raise `UsageError` if there is no such conversation.
         """
         for summary in self.list():
             is_about = not is_source_missing(summary.source) if source is None else summary.source == source

@@ -67,7 +67,7 @@ def make_rebuild_event(
     state: ConversationState,
     context: PromptContext,
     *,
-    history_max: int | None = None,
+    history_max: int,
     preface: str | None = None,
 ) -> TranscriptRebuilt:
     """Build a new transcript: outline, open sections, and earlier questions with answers.
@@ -90,7 +90,7 @@ def make_rebuild_event(
         parts.append(context.outline.rstrip())
     if blocks := _render_open_sections(state, earlier):
         parts += ["Sections that are open already:", *blocks]
-    first_sent = 0 if history_max is None else _find_first_fitting(exchanges[:first_with_steps], history_max)
+    first_sent = _find_first_fitting(exchanges[:first_with_steps], history_max)
     if first_sent:
         parts.append(f"({first_sent} earlier questions of this conversation are left out here to save room.)")
     return TranscriptRebuilt(

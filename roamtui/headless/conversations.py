@@ -31,10 +31,7 @@ from roamtui.sources.read import is_path
 def print_conversations(*, lists_one_shots: bool) -> None:
     """Write a line for each conversation. With `lists_one_shots`, also for conversations of `roamtui ask`.
 
-    A damaged one is always listed.
-
-    Raises:
-        StoreError: The conversations cannot be read.
+    A damaged one is always listed. Raise `StoreError` if the conversations cannot be read.
     """
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]

@@ -67,11 +67,7 @@ class McpSession:
         """Held while the source is opened or a tool runs, because a client may call several at once."""
 
     async def open(self) -> None:
-        """Open the source before the first call.
-
-        Raises:
-            RoamtuiError: It cannot be opened.
-        """
+        """Open the source before the first call. Raise `RoamtuiError` if it cannot be opened."""
         async with self._calling:
             await asyncio.to_thread(self._open)
 

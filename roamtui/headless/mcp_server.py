@@ -188,11 +188,7 @@ async def _call_tool(session: McpSession, params: Mapping[str, Any]) -> dict[str
 
 
 def _write(message: Mapping[str, Any]) -> None:
-    """Write a message of JSON-RPC.
-
-    Raises:
-        BrokenPipeError: The client is gone.
-    """
+    """Write a message of JSON-RPC. Raise `BrokenPipeError` if the client is gone."""
     line = json.dumps({"jsonrpc": "2.0", **message})
     sys.stdout.buffer.write(f"{line}\n".encode())
     sys.stdout.buffer.flush()

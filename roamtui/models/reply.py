@@ -22,6 +22,7 @@ from roamtui.models.base import (
 from roamtui.models.repetition import RepetitionGuard
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.models.usage import UsageMeter, add_cost, estimate_request
+from roamtui.models.worker_protocol import ProviderError
 
 _BYTES_PER_TOKEN = 4
 _SHORT_REPLY_TOKENS = 100
@@ -61,7 +62,8 @@ async def read_reply(
                         pass
                 yield event
     except ModelError as error:
-        needs_estimate = needs_estimate and (error.may_cost or written_length > 0)
+        may_cost = isinstance(error, ProviderError) and error.failure.may_cost
+        needs_estimate = needs_estimate and (may_cost or written_length > 0)
         raise
     finally:
         if needs_estimate:

@@ -24,6 +24,7 @@ from roamtui.models.worker_protocol import (
     Job,
     JobEvent,
     ModelFailure,
+    ProviderError,
     ResolvedModel,
     encode_frame,
 )
@@ -70,7 +71,7 @@ class WorkerProcess:
         After a transient failure, the job is run again, unless an event was yielded.
 
         Raises:
-            ModelError: There is no reply, or only a partial one.
+            ProviderError: There is no reply, or only a partial one.
         """
         for attempt in count():  # from 0
             failure = None
@@ -90,13 +91,7 @@ class WorkerProcess:
                 wait = min(options.retry_wait_seconds * float(2**attempt), _RETRY_WAIT_SECONDS_MAX)
             can_retry = failure.is_transient and not has_begun and attempt < options.retries
             if not can_retry or wait > _RETRY_WAIT_SECONDS_MAX:
-                raise ModelError(
-                    f"{failure.reason}. {failure.advice}",
-                    overflow=failure.is_overflow,
-                    window_tokens=failure.window_tokens,
-                    request_tokens=failure.request_tokens,
-                    may_cost=failure.may_cost,
-                )
+                raise ProviderError(failure)
             yield RetryPending(failure.reason, wait, may_cost=failure.may_cost)
             await asyncio.sleep(wait)
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from roamtui.conversation.events import Usage
+from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelFacts, ModelRequest
 from roamtui.models.options import ModelOptions
 from roamtui.models.providers import PROVIDERS
@@ -53,6 +54,14 @@ class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
     """Wait that the provider asks for, or None if it names none."""
     may_cost: bool = False
     """Whether the provider may charge for the request: it was reached, and did not refuse."""
+
+
+class ProviderError(ModelError):
+    """A model could not answer, as its process says."""
+
+    def __init__(self, failure: ModelFailure) -> None:
+        super().__init__(f"{failure.reason}. {failure.advice}")
+        self.failure = failure
 
 
 class ResolvedModel(ModelFacts, frozen=True, kw_only=True, tag=True):

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences
-from roamtui.retrieval.policy import POLICY
+from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import Language
 from roamtui.search.sentences import (
@@ -142,7 +142,7 @@ def choose_passages(
 
     by_words.sort(key=lambda passage: -measure_words(passage))
     by_meaning = _list_passages_at(library, pieces, texts, weighing)
-    candidates = _take_first(library, (by_words, by_meaning), POLICY.candidates_max)
+    candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
     proof = weighing.certainty * best_score
     judged = _choose_statements(library, question, candidates, weighing, proof=proof, compare=compare)
     highest = max((passage.similarity or 0.0 for passage in judged), default=0.0)
@@ -152,10 +152,10 @@ def choose_passages(
         return proof * measure_words(passage) + (1 - proof) * by_meaning
 
     judged.sort(key=measure_likelihood, reverse=True)
-    chosen = _join_sections(judged[: POLICY.passages_max])
+    chosen = _join_sections(judged[: policy.PASSAGES_MAX])
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weighing.compute_share(weighing.find_words(title)) == 1.0 for title in titles)
-    is_near = is_titled or bool(similar_ids) or proof >= POLICY.nearest_min or not weighing.certainty
+    is_near = is_titled or bool(similar_ids) or proof >= policy.NEAREST_MIN or not weighing.certainty
     return chosen if is_near else ()
 
 
@@ -261,7 +261,7 @@ def _read_around(text: str, candidate: _Candidate) -> Statement:
     """Read a sentence with those of its paragraph around it, as many as have room in a line of a hit."""
     unit = next(unit for unit in read_units(text).units if candidate.start < unit.end)
     paragraph = text[unit.start : unit.end]
-    bounds = find_passage(paragraph, candidate.start - unit.start, POLICY.line_tokens)
+    bounds = find_passage(paragraph, candidate.start - unit.start, policy.LINE_TOKENS)
     if bounds is None or not unit.kind.has_sentences:
         return candidate.statement
     return Statement(read_visible_line(paragraph[slice(*bounds)]))
@@ -309,7 +309,7 @@ def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -
     candidates = (
         _Candidate(share, read_statement(text, start, end), start) for (start, end), share in shares.items()
     )
-    return [*islice(candidates, POLICY.statements_max)]
+    return [*islice(candidates, policy.STATEMENTS_MAX)]
 
 
 def _list_passages_at(
@@ -355,11 +355,11 @@ class _Weighing:
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self._total = sum(self.weights.values())
-        self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + POLICY.doubt_weight)
+        self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + policy.DOUBT_WEIGHT)
         """How much a passage with all these words proves."""
         for term in terms:
             for word in sorted(related[term] - {*terms}):
-                self.weights[word] = POLICY.synonym_weight * self.weights[term]
+                self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         self._row_terms: dict[str, frozenset[str]] = defaultdict(frozenset)

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.outline.expansion import estimate_delivery_tokens
-from roamtui.retrieval.policy import POLICY
+from roamtui.retrieval import policy
 from roamtui.search.base import Hit
 from roamtui.search.lexicon import ASKING_WORDS, make_pattern
 from roamtui.search.searcher import Searcher
@@ -31,16 +31,16 @@ class ModelView(Struct, frozen=True, kw_only=True):
     named_words: Delivered = field(default_factory=dict)
     """Words of other sections that lists above have named. Excerpts repeat them, or they would be torn."""
     part_tokens: int = PART_TOKENS
-    room_tokens: int | None = None
-    """Maximum tokens of what it gets now, or None for no limit."""
+    room_tokens: int
+    """Maximum tokens of what it gets now."""
 
 
-def is_sent_whole(tokens: int, room_tokens: int | None) -> bool:
+def is_sent_whole(tokens: int, room_tokens: int) -> bool:
     """Return whether all that a question is about is small enough to be sent whole."""
-    return tokens <= (WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens))
+    return tokens <= min(WHOLE_TOKENS_MAX, room_tokens)
 
 
-def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
+def list_whole_document(library: Library, room_tokens: int) -> tuple[str, ...]:
     """List the top sections of a document that is small enough to be sent whole; empty if it is not."""
     has_others = library.grafts or library.root.columns.has_files
     if has_others or not is_sent_whole(sum(library.root.own_tokens), room_tokens):
@@ -57,15 +57,13 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
         return ()
     runner_up_share = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     section_id = hits[0].section_id
-    tokens_max = POLICY.hits_tokens_max
-    if view.room_tokens is not None:
-        tokens_max = min(tokens_max, view.room_tokens)
+    tokens_max = min(policy.HITS_TOKENS_MAX, view.room_tokens)
     tokens = estimate_delivery_tokens(library, section_id, view.part_tokens)
-    if runner_up_share > POLICY.runner_up_share_max or tokens > tokens_max:
+    if runner_up_share > policy.RUNNER_UP_SHARE_MAX or tokens > tokens_max:
         return ()
     text = library.text_at(library.node(section_id).own_content_span)
     covered_terms = matcher.find_terms(text)
-    is_covered = len(covered_terms) >= POLICY.covered_share_min * len(matcher.terms)
+    is_covered = len(covered_terms) >= policy.COVERED_SHARE_MIN * len(matcher.terms)
     return (section_id,) if is_covered else ()
 
 
@@ -74,7 +72,7 @@ def complete_follow_up(questions: Sequence[str]) -> str:
     full = ""
     question = ""
     for question in questions:
-        if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > POLICY.follow_up_terms_max:
+        if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > policy.FOLLOW_UP_TERMS_MAX:
             full = question
     return question if full == question else f"{full} {question}".strip()
 
@@ -82,7 +80,7 @@ def complete_follow_up(questions: Sequence[str]) -> str:
 def asks_itself(question: str) -> bool:
     """Return whether a follow-up is a question by itself, as "and how do I pay?" and not "and for a car?"."""
     words = tokenise(_FOLLOW_UP.sub("", question, count=1))
-    return len(words) >= POLICY.asking_words_min and words[0] in ASKING_WORDS
+    return len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
 
 
 def search_question(
@@ -103,6 +101,6 @@ def search_question(
     completed = complete_follow_up(questions)
     search = partial(searcher.search, limit=limit, within=within, earlier=earlier)
     is_asking = completed != last and asks_itself(last)
-    own = search(last)[: POLICY.own_hits_max] if is_asking else ()
+    own = search(last)[: policy.OWN_HITS_MAX] if is_asking else ()
     own_ids = {hit.section_id for hit in own}
     return (*own, *(hit for hit in search(completed) if hit.section_id not in own_ids))[:limit]

@@ -13,8 +13,8 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import UnitKind, read_units
+from roamtui.retrieval import policy
 from roamtui.retrieval.choose import ModelView
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.sentences import get_first_sentence, rank_sentences
 from roamtui.search.terms import TermMatcher
@@ -41,7 +41,7 @@ def choose_excerpts(
     view: ModelView,
     hits: Mapping[str, Hit],
     matcher: TermMatcher,
-    tokens_max: int = POLICY.hits_tokens_max,
+    tokens_max: int = policy.HITS_TOKENS_MAX,
     opened: Collection[str] = (),
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
@@ -56,7 +56,7 @@ def choose_excerpts(
     for section_id in first:
         cutter.add_first(section_id)
     others = [section_id for section_id in hits if section_id not in first]
-    cutter.cut_sections(others, POLICY.with_named_tokens_max if named else tokens_max)
+    cutter.cut_sections(others, policy.WITH_NAMED_TOKENS_MAX if named else tokens_max)
     cutter.widen(others)
     return cutter.list_chosen()
 
@@ -71,16 +71,15 @@ class _Cutter:
         self._hits = hits
         self._matcher = matcher
         self._chosen: dict[str, tuple[Span, ...]] = {}
-        room = view.room_tokens
-        self._left = tokens_max if room is None else min(room, tokens_max)
-        self._tokens_min = POLICY.line_tokens // 2
+        self._left = min(view.room_tokens, tokens_max)
+        self._tokens_min = policy.LINE_TOKENS // 2
 
     def add_first(self, section_id: str) -> None:
         """Add a section that the query names or the person opened, whole if possible."""
         if self._left < self._tokens_min:
             return
         library = self._view.library
-        tokens_max = min(POLICY.named_excerpt_tokens, self._left)
+        tokens_max = min(policy.NAMED_EXCERPT_TOKENS, self._left)
         node = library.node(section_id)
         is_bare_chapter = not has_text(library, node.own_content_span)
         if is_bare_chapter and not self._overlaps(section_id):
@@ -97,15 +96,15 @@ class _Cutter:
         for index, section_id in enumerate(section_ids):
             count = len(section_ids) - index
             score = self._hits[section_id].score
-            share = int((self._left - count * POLICY.head_tokens) * score / weight)
+            share = int((self._left - count * policy.HEAD_TOKENS) * score / weight)
             weight -= score
-            room = self._left - POLICY.head_tokens
-            own_max = min(max(share, POLICY.line_tokens), room)
+            room = self._left - policy.HEAD_TOKENS
+            own_max = min(max(share, policy.LINE_TOKENS), room)
             if own_max < self._tokens_min:
                 return
             spans = self._excerpt(section_id, own_max, own_max)
             if self._choose(section_id, spans):
-                self._left -= self._count(spans) + POLICY.head_tokens
+                self._left -= self._count(spans) + policy.HEAD_TOKENS
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give the remaining tokens to hits that already have an excerpt, best first."""

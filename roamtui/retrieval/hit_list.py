@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from roamtui.outline.expansion import KNOWN_MARK, find_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
+from roamtui.retrieval import policy
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
 from roamtui.retrieval.missing import format_absence, list_absent_names
-from roamtui.retrieval.policy import POLICY
 from roamtui.retrieval.quoted import quote_spans
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
@@ -69,9 +69,8 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     add_delivered(known, excerpts)
     shown = {*chosen, *opened}
     others = [section_id for section_id in hits_by_id if section_id not in shown]
-    tokens_max = POLICY.also_found_tokens_max
-    if view.room_tokens is not None:
-        tokens_max = min(tokens_max, max(0, view.room_tokens - estimate_tokens("\n".join(lines))))
+    left = max(0, view.room_tokens - estimate_tokens("\n".join(lines)))
+    tokens_max = min(policy.ALSO_FOUND_TOKENS_MAX, left)
     also = list_also_found(view, others, matcher, tokens_max)
     if also:
         lines += [LEAD, *(place.line for place in also)]
@@ -86,7 +85,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 
 def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
     """Select the named sections and, unless there is a clear hit, the best others."""
-    others_max = 0 if has_clear_hit else POLICY.excerpts_max
+    others_max = 0 if has_clear_hit else policy.EXCERPTS_MAX
     selected: dict[str, Hit] = {}
     for section_id, hit in hits.items():
         if not hit.is_named:

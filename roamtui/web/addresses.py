@@ -60,10 +60,7 @@ class HostResolver:
         """Return the IP addresses of a host. It is safe to connect to each.
 
         `allows_local` means that the host may be on this machine or its network, because a person typed the
-        origin.
-
-        Raises:
-            FetchError: The host is unknown, or one of its addresses is refused.
+        origin. Raise `FetchError` if the host is unknown, or one of its addresses is refused.
         """
         literal = parse_ip(host)
         addresses = self._look_up(host, port, seconds_max) if literal is None else [literal]

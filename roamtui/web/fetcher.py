@@ -91,10 +91,7 @@ class Fetcher:
         """Set up without opening a connection.
 
         The cache folder is created when needed. `dial` opens connections to IP addresses after they were
-        checked.
-
-        Raises:
-            UsageError: The URL of the proxy is invalid.
+        checked. Raise `UsageError` if the URL of the proxy is invalid.
         """
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir)

@@ -44,11 +44,7 @@ class HttpClient:
         dial: Dial | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """Set up without opening a connection.
-
-        Raises:
-            UsageError: The URL of the proxy is invalid.
-        """
+        """Set up without opening a connection. Raise `UsageError` if the URL of the proxy is invalid."""
         self._options = options
         self._deadline = deadline
         self._resolver = resolver

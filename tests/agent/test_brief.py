@@ -12,14 +12,13 @@ from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason
 from roamtui.conversation.update import ExpandSections
-from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.searcher import make_searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
-from tests.fakes.scripted_model import Reply, ScriptedReply
+from tests.fakes.scripted_model import Reply, ScriptedReply, make_refusal
 
 _ID = re.compile(r"\b[0-9a-f]{8}\b")
 _TEXT = """# Harbour
@@ -143,7 +142,7 @@ async def test_the_section_of_a_question_is_sent_whole_only_if_it_is_short(
 
 async def test_a_request_that_the_server_refuses_is_sent_again_shorter() -> None:
     chapters = "".join(f"## Watch {number}\n\n{_FILLING * 12}\n\n" for number in range(30))
-    refusal = ScriptedReply(error=ModelError("too long", overflow=True, window_tokens=1_024, request_tokens=1_500))
+    refusal = ScriptedReply(error=make_refusal(window_tokens=1_024, request_tokens=1_500))
     agent = ask_small(refusal, "A yacht costs £18 a night.", text=f"{_TEXT}\n{chapters}")
     assert (await answer(agent, _QUESTION)).stopped is StopReason.ANSWERED
     first, second = (request.messages[-1].text for request in model_of(agent).requests)

@@ -18,7 +18,6 @@ from roamtui.conversation.events import (
     Usage,
 )
 from roamtui.conversation.log import ConversationStore
-from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.render import render_outline
 from roamtui.quotes.verdicts import QuoteChecker
@@ -41,7 +40,7 @@ from tests.agent.asking import (
     sent,
 )
 from tests.conversation.conversations import FakeApprover, make_library
-from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens
+from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens, make_refusal
 
 _TOOLS = ["expand_sections", "search_sections"]
 
@@ -164,7 +163,7 @@ async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
 def refuse(request: ModelRequest) -> ScriptedReply:
     """Refuse a request that is a little too long."""
     window = int(estimate_request_tokens(request) / 0.7) - 50
-    return ScriptedReply(error=ModelError("It is too long.", overflow=True, window_tokens=window))
+    return ScriptedReply(error=make_refusal(window_tokens=window))
 
 
 async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> None:

@@ -17,6 +17,7 @@ from roamtui.conversation.notices import format_usage
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
 from roamtui.models.search_models import BackgroundLoop, make_reranker
+from roamtui.models.worker_protocol import ModelFailure, ProviderError
 from roamtui.search.base import Hit, RetrievalOptions, SearchServices
 from roamtui.search.searcher import Searcher, make_searcher
 from tests.agent.asking import MANUAL, answer, expanding, make_agent, model_of, saying
@@ -76,7 +77,8 @@ async def test_a_request_that_was_stopped_or_broke_off_counts_by_estimate() -> N
     assert stopped.input_tokens > 100
     assert stopped.cost_usd == pytest.approx(1e-6 * stopped.input_tokens + 1e-5 * stopped.output_tokens)
     await answer(agent, "And?", ScriptedReply(text="It costs two euros.", error=ModelError("It broke off.")))
-    await answer(agent, "And?", ScriptedReply(error=ModelError("It timed out.", may_cost=True)))
+    timeout = ProviderError(ModelFailure(reason="It timed out", advice="Ask again.", may_cost=True))
+    await answer(agent, "And?", ScriptedReply(error=timeout))
     broken = agent.conversation.state.spent
     assert broken.input_tokens > 2.9 * stopped.input_tokens
     assert format_usage(broken).startswith("~")

@@ -98,7 +98,8 @@ async def test_a_search_that_fails_brings_a_warning_and_no_hits(error: StoreErro
     library = make_library(f"# A\n\n## Late\n\nRed. {'Gray stones. ' * 2_000}")
     searcher = FakeSearcher(_hit(library, "Late"), error=error)
     warnings: list[str] = []
-    found = await retrieve_context(searcher, ModelView(library=library), "Is it red?", None, warn=warnings.append)
+    view = ModelView(library=library, room_tokens=64_000)
+    found = await retrieve_context(searcher, view, "Is it red?", None, warn=warnings.append)
     assert found.text.partition("\n")[0] == lead
     assert warnings == ([] if error is None else ["The document was not searched: The index is damaged."])
 

@@ -19,8 +19,8 @@ from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinishe
 from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import make_notices
 from roamtui.outline.structure import get_canonical_id
+from roamtui.retrieval import policy
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
@@ -128,7 +128,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
         ScriptedReply(text="Not found: no."),
     )
     events = await ask(agent)
-    assert searcher.searches[0] == ("late fees", POLICY.found_max, None)
+    assert searcher.searches[0] == ("late fees", policy.FOUND_MAX, None)
     line, excerpt = results(agent)[0].split("\n")
     assert line.startswith(f"- [{fees}] Lending > Fees (")
     assert excerpt == " Late returns cost 2 euros a day [deadbeef] <!-- x -->."
@@ -208,7 +208,7 @@ async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -
         ScriptedReply(text="Not found: no."),
     )
     await ask(agent)
-    assert sum(map(estimate_tokens, results(agent))) <= POLICY.later_tokens_max
+    assert sum(map(estimate_tokens, results(agent))) <= policy.LATER_TOKENS_MAX
     excerpts = [span for use in agent.conversation.state.exchanges[-1].steps[0].uses for span in use.excerpts]
     assert len(excerpts) > len(queries)
     read = [span for span in excerpts if span.end - span.start > WORDS_LENGTH_MAX]

@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-from roamtui.retrieval.policy import POLICY
+from roamtui.retrieval import policy
 from tests.real_documents import PROJECT_DIR
 
 _README = (PROJECT_DIR / "README.md").read_text("utf-8")
@@ -54,7 +54,7 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
     for title, name in _SETS.items():
         _, _, words, ours, *_ = searches[name]
         assert f"| {title} | {ours} | {words} |" in _README
-    assert f"up to {POLICY.hits_tokens_max:,} tokens" in _SENTENCES
+    assert f"up to {policy.HITS_TOKENS_MAX:,} tokens" in _SENTENCES
 
     viewers = [row for row in _read_rows("Speed") if len(row) == 5]
     starts = {row[0].partition(" ")[0]: float(row[3]) for row in viewers if row[0] != "program"}

@@ -11,9 +11,8 @@ from typing import Any
 from typing_extensions import override
 
 from roamtui.conversation.events import Usage
-from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelRequest, UsageReported
-from tests.fakes.scripted_model import Reply, ScriptedModel
+from tests.fakes.scripted_model import Reply, ScriptedModel, make_refusal
 
 _MESSAGE_TOKENS = 5
 """Tokens that a chat template puts around a message."""
@@ -63,7 +62,7 @@ class CountingModel(ScriptedModel):
         self.counts.append(count)
         if count > self._true_tokens:
             self.refused += 1
-            raise ModelError("It is too long.", overflow=True, window_tokens=self._true_tokens, request_tokens=count)
+            raise make_refusal(window_tokens=self._true_tokens, request_tokens=count)
         async for event in super().stream(request):
             yield UsageReported(Usage(input_tokens=count)) if isinstance(event, UsageReported) else event
 

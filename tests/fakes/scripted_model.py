@@ -23,11 +23,24 @@ from roamtui.models.base import (
     ToolCallReceived,
     UsageReported,
 )
+from roamtui.models.worker_protocol import ModelFailure, ProviderError
 from roamtui.text import estimate_tokens
 
 
 def estimate_request_tokens(request: ModelRequest) -> int:
     return estimate_message_tokens(request.messages) + TOOL_TOKENS * len(request.tools)
+
+
+def make_refusal(window_tokens: int | None = None, request_tokens: int | None = None) -> ProviderError:
+    """Make the error of a request that was too long."""
+    failure = ModelFailure(
+        reason="It is too long",
+        advice="Ask again.",
+        is_overflow=True,
+        window_tokens=window_tokens,
+        request_tokens=request_tokens,
+    )
+    return ProviderError(failure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ import pytest_asyncio
 from roamtui.errors import ModelError
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.models.worker_protocol import EmbeddingBatch, Job
+from roamtui.models.worker_protocol import EmbeddingBatch, Job, ProviderError
 from tests.case_files import read_rows
 from tests.fakes.hostile_server import Handler, HostileServer, answer, stream
 from tests.fakes.site import FakeSite, SitePage
@@ -146,8 +146,8 @@ async def test_a_reply_without_end_is_not_read_and_not_asked_for_again(worker: W
         model = LitellmModel("openai/tiny", api_base=server.origin, options=OPTIONS, worker=worker)
         await model.start()
         pid = worker.pid
-        with pytest.raises(ModelError, match=r"sent a reply that is too large\. Ask again") as caught:
+        with pytest.raises(ProviderError, match=r"sent a reply that is too large\. Ask again") as caught:
             await collect(model)
-        assert caught.value.may_cost
+        assert caught.value.failure.may_cost
         assert server.paths.count("/v1/chat/completions") == 1
     assert worker.pid == pid

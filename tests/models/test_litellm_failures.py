@@ -13,6 +13,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ReplyFinished, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
+from roamtui.models.worker_protocol import ProviderError
 from tests.case_files import read_rows
 from tests.fakes.hostile_server import HostileServer
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
@@ -29,9 +30,9 @@ def model(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> LitellmMode
     return LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
 
 
-async def fail(model: LitellmModel) -> ModelError:
+async def fail(model: LitellmModel) -> ProviderError:
     """Return the error that ends a reply, and check what holds for each."""
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ProviderError) as caught:
         await collect(model)
     message = str(caught.value)
     assert re.fullmatch(r"[^\n\x1b]+\. [A-Z][^\n;]+\.", message), message
@@ -48,7 +49,7 @@ async def test_a_refusal_is_explained(
     openai_server.reset(FakeReply(status=status, error=body), FakeReply(text="must not be asked for"))
     error = await fail(model)
     assert str(error).replace(openai_server.address, "HOST") == sentence
-    assert not error.overflow
+    assert not error.failure.is_overflow
     assert len(openai_server.requests) == 1
 
 
@@ -58,7 +59,7 @@ async def test_a_request_that_is_too_long_is_told_apart(
 ) -> None:
     openai_server.reset(FakeReply(status=status, error=body))
     error = await fail(model)
-    assert error.overflow
+    assert error.failure.is_overflow
     assert "set window_tokens" in str(error)
 
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelFacts
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import read_ollama, read_openai
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.models.worker_protocol import ResolvedModel
+from roamtui.models.worker_protocol import ProviderError, ResolvedModel
 from tests.fakes.model_servers import (
     Ending,
     FakeOllamaServer,
@@ -133,10 +132,10 @@ async def test_a_window_that_was_named_in_a_refusal_stays(worker: WorkerProcess)
     with FakeOpenAIServer(FakeReply(status=400, error={"error": error})) as server:
         server.facts |= read_facts("llamafile")
         model = LitellmModel("llamafile/tiny", api_base=server.url, options=OPTIONS, worker=worker)
-        with pytest.raises(ModelError, match=r"window of 4,096 tokens.*--ctx-size.*window_tokens") as caught:
+        with pytest.raises(ProviderError, match=r"window of 4,096 tokens.*--ctx-size.*window_tokens") as caught:
             await collect(model)
-        assert caught.value.overflow
-        assert (caught.value.window_tokens, caught.value.request_tokens) == (4_096, 9_000)
+        assert caught.value.failure.is_overflow
+        assert (caught.value.failure.window_tokens, caught.value.failure.request_tokens) == (4_096, 9_000)
         model.limit_window(4_096)
         await model.learn()
         assert model.facts.window_tokens == 4_096

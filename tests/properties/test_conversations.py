@@ -36,7 +36,7 @@ from roamtui.text import merge_bounds
 from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library
 from tests.fakes.replay import replay_events
-from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply, make_refusal
 
 _TITLES = (
     "Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta", "Parent", "Child one", "Child two", "Long", "Below long",
@@ -198,7 +198,7 @@ class Conversations(RuleBasedStateMachine):
             "not found": [ScriptedReply(text="Not found: no.")],
             "empty": [ScriptedReply(), ScriptedReply()],
             "error": [ScriptedReply(text="Ha", error=ModelError("It failed."))],
-            "overflow": [ScriptedReply(error=ModelError("Too long.", overflow=True)), cited],
+            "overflow": [ScriptedReply(error=make_refusal()), cited],
         }
         replies += endings[script.ending]
         return [self._checked(reply) for reply in replies]

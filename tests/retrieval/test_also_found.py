@@ -1,13 +1,13 @@
 """Further places that mention a question's words: one line each, which can be quoted."""
 
+from roamtui.retrieval import policy
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.hit_list import render_hits
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.text import estimate_tokens
 from tests.search.libraries import id_of, make_library
 
-_PARTS = range(POLICY.found_max)
+_PARTS = range(policy.FOUND_MAX)
 _TEXT = "".join(
     f"## Part {part}\n\n{'Nothing of note is said here, ' * 30}and herons of part {part} eat fish there.\n\n"
     for part in _PARTS
@@ -17,19 +17,19 @@ HITS = [Hit(section_id=id_of(LIBRARY, f"Part {part}"), score=1.0, why="") for pa
 
 
 def test_hits_without_an_excerpt_have_a_line_with_the_words_around_the_match() -> None:
-    listed = render_hits(ModelView(library=LIBRARY), HITS, "herons fish")
+    listed = render_hits(ModelView(library=LIBRARY, room_tokens=64_000), HITS, "herons fish")
     shown, _, also_found = listed.text.partition("Also found")
-    assert shown.count("- [") == POLICY.excerpts_max
+    assert shown.count("- [") == policy.EXCERPTS_MAX
     lines = also_found.splitlines()[1:]
     assert len(lines) == len(listed.also_found) >= 10
-    assert estimate_tokens(also_found) <= POLICY.also_found_tokens_max
+    assert estimate_tokens(also_found) <= policy.ALSO_FOUND_TOKENS_MAX
     for section_id, line in zip(listed.also_found, lines, strict=True):
         assert line.startswith(f"- [{section_id}] ")
         assert "herons of part" in line
 
 
 def test_the_words_in_the_lines_can_be_quoted() -> None:
-    listed = render_hits(ModelView(library=LIBRARY), HITS, "herons fish")
+    listed = render_hits(ModelView(library=LIBRARY, room_tokens=64_000), HITS, "herons fish")
     quotable = [LIBRARY.text_at(span) for span in listed.excerpts]
     for section_id in listed.also_found:
         part = LIBRARY.node(section_id).title.removeprefix("Part ")

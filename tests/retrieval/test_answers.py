@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 import pytest
-from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.retrieval import answers
+from roamtui.retrieval import policy
 from roamtui.retrieval.answers import choose_passages, list_missing_words
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Comparison, Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.sentences import Statement
@@ -20,7 +18,7 @@ from tests.search.libraries import id_of, make_library
 @pytest.fixture
 def has_room_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show no sentence beside the likeliest one."""
-    monkeypatch.setattr(answers, "POLICY", replace(POLICY, line_tokens=1))
+    monkeypatch.setattr(policy, "LINE_TOKENS", 1)
 
 
 def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> Statement:

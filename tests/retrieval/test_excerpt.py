@@ -5,9 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.retrieval import policy
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, select_excerpt
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, add_delivered, estimate_tokens
@@ -36,7 +36,7 @@ def _choose(
         one: Hit(section_id=one, score=score, why="", is_named=number < named_count)
         for number, (one, score) in enumerate(zip(ids, scores, strict=True))
     }
-    view = ModelView(library=library, delivered=delivered or {})
+    view = ModelView(library=library, room_tokens=64_000, delivered=delivered or {})
     chosen = choose_excerpts(view, hits, TermMatcher.for_question(_QUERY))
     return [chosen.get(one, ()) for one in ids]
 
@@ -49,7 +49,7 @@ def _count(library: Library, spans: tuple[Span, ...]) -> int:
 def test_all_hits_together_keep_to_the_budget_and_each_has_its_best_sentence(count: int) -> None:
     library = _make_library(*[50] * count)
     excerpts = _choose(library, *[1.0] * count)
-    assert sum(_count(library, spans) for spans in excerpts) <= POLICY.hits_tokens_max
+    assert sum(_count(library, spans) for spans in excerpts) <= policy.HITS_TOKENS_MAX
     assert all(any(_NEST in library.text_at(span) for span in spans) for spans in excerpts)
 
 
@@ -57,7 +57,7 @@ def test_sections_that_a_question_names_keep_to_the_budget_too() -> None:
     library = _make_library(40, 40, 40, 40)
     excerpts = _choose(library, *[1.0] * 4, named_count=3)
     assert _count(library, excerpts[0]) > 1_000
-    assert sum(_count(library, spans) for spans in excerpts) <= POLICY.hits_tokens_max
+    assert sum(_count(library, spans) for spans in excerpts) <= policy.HITS_TOKENS_MAX
 
 
 def test_a_first_hit_far_ahead_comes_whole_and_others_share_the_rest() -> None:

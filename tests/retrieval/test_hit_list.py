@@ -26,7 +26,7 @@ def _describe(library: Library, *titles: str, query: str, opened: str = "") -> H
     delivered: dict[str, list[Bounds]] = {}
     if opened:
         add_delivered(delivered, [library.node(id_of(library, opened)).content_span])
-    view = ModelView(library=library, delivered=delivered)
+    view = ModelView(library=library, room_tokens=64_000, delivered=delivered)
     return render_hits(view, [_hit(library, title) for title in titles], query)
 
 
@@ -56,7 +56,8 @@ def test_an_excerpt_of_a_table_has_its_heads_once(read: int) -> None:
     rows[600] = "| Heron bay | 2100 |"
     text = "\n".join(["# Report", "", "| City | Births |", "| --- | --- |", *rows])
     library = make_library(f"{text}\n")
-    view = ModelView(library=library, delivered={"": [(0, text.index("\n", read) + 1)]} if read else {})
+    delivered = {"": [(0, text.index("\n", read) + 1)]} if read else {}
+    view = ModelView(library=library, room_tokens=64_000, delivered=delivered)
     found = render_hits(view, [_hit(library, "Report")], "births in Heron bay")
     lines = found.text.split("\n")
     assert lines.count(" | City | Births |") == 1

@@ -19,6 +19,7 @@ from roamtui.models.base import (
     ToolCallReceived,
 )
 from roamtui.models.registry import NoModel
+from tests.fakes.scripted_model import make_refusal
 
 _FAULTS = (*["none"] * 5, "refused", "cut off", "overflow", "retried", "hanging", "defect", *["odd", "slow"] * 2)
 ODD_WORDS = (
@@ -66,7 +67,7 @@ class FaultyModel(NoModel):
             case "refused":
                 raise ModelError("The provider refused the key. Check it.")
             case "overflow":
-                raise ModelError("The context is full.", overflow=True)
+                raise make_refusal()
             case "defect":
                 raise ZeroDivisionError("a defect in a model")
             case "retried":

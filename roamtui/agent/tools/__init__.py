@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.models.tool_spec import ToolSpec
 from roamtui.outline.ids import list_ids
 from roamtui.outline.references import resolve_name
-from roamtui.retrieval.policy import POLICY
+from roamtui.retrieval import policy
 from roamtui.search.searcher import Searcher
 from roamtui.text import Span
 
@@ -35,7 +35,7 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     """Maximum number of estimated tokens of section text that this call may deliver."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the results of earlier calls of the same step."""
-    search_tokens: int = POLICY.later_tokens_max
+    search_tokens: int = policy.LATER_TOKENS_MAX
     """Maximum number of estimated tokens of search results that this call may deliver."""
 
 

@@ -15,8 +15,8 @@ from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
 from roamtui.parallel import call_in_thread
 from roamtui.plain import sanitise_line
+from roamtui.retrieval import policy
 from roamtui.retrieval.hit_list import render_hits
-from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 
 _QUERY_LENGTH_MAX = 1_000
@@ -49,7 +49,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     view = make_view(
         state, shown=context.excerpts, room_tokens=min(context.room_tokens, context.search_tokens)
     )
-    limit = POLICY.found_max
+    limit = policy.FOUND_MAX
     try:
         found = [
             await call_in_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
