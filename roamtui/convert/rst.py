@@ -37,7 +37,6 @@ _LANGUAGE = re.compile(r"[\w+#.-]*")
 _TABLE_KINDS = frozenset({"list-table", "csv-table"})
 _ITEM_MARK = re.compile(r"[-*+](?: +|$)")
 _MARKS = re.compile(r"(?:[-*+](?: +|$))+")
-_DELIMITERS = {"tab": "\t", "space": " "}
 _COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?|\.\. \|.+\| replace::.*")
 """The first line of a comment, or of the words for a name. Indented lines below it belong to it."""
 _SUBSTITUTION = re.compile(r"^ *\.\. \|(.+)\| replace::(.*\n(?: +\S.*\n)*)", re.MULTILINE)
@@ -191,8 +190,7 @@ class _Writer:
 
     def _write_table(self, kind: str, title: str, options: Mapping[str, str], content: str) -> str:
         delimiter = options.get("delim", ",").strip()
-        delimiter = _DELIMITERS.get(delimiter, delimiter)
-        rows: list[list[str]]
+        rows: list[list[str]] = []
         if kind == "list-table":
             rows = [[self._write_cell(cell) for cell in _split_items(row)] for row in _split_items(content)]
         elif len(delimiter) == 1:

@@ -146,6 +146,7 @@ class MarkdownWriter:
 
     def _write_prose(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
         lines: list[str] = []
+        is_justified = False
         for above, row, below in zip([None, *rows], [*rows, None], [*rows[1:], None, None], strict=False):
             begins_paragraph = (
                 above is None
@@ -165,7 +166,8 @@ class MarkdownWriter:
                 return
             line = row.cells[0].text
             # a justified line ends at the same edge as a line of prose next to it
-            near = (each for each in (above, below) if each is not None and not _has_wide_gap(each))
+            near = [above] if above is not None and (is_justified or not _has_wide_gap(above)) else []
+            near += [below] if below is not None and not _has_wide_gap(below) else []
             is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
             for before, cell in pairwise(row.cells):
                 # A justified line has wide gaps inside a sentence, but "47" and "119" are no "47 119".

@@ -43,6 +43,8 @@ _SIZE_RATIO_MAX = 1.05
 _BODY_QUANTILE = 0.8
 """Quantile of letter heights that is the body type: tables may be smaller, and titles are fewer."""
 _SMALL_SHARE = 0.9
+_SENTENCE_PART = re.compile(r"[\w,-]$")
+"""The end of a row that the next row continues."""
 _NUMBERED_TITLE = re.compile(r"(?!page\b)[^\W\d_]+\s\d{1,4}", re.IGNORECASE)
 PrintedNumbers = dict[tuple[str, int], list[int]]
 """Pages, from 0, of each printed number (prefix and value), ascending. Parts may restart at 1."""
@@ -137,19 +139,26 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
 def _keep_unsaid_rows(
     pages: Sequence[Sequence[PageRow]], edges: Sequence[_Edges], removed_by_page: Sequence[set[int]]
 ) -> None:
-    """Keep the first of repeated rows whose words are nowhere else in the file, such as titles of tables."""
-    places = [*zip(pages, edges, removed_by_page, strict=True)]
-    kept = "".join(row.text for rows, _, removed in places for row in rows if id(row) not in removed)
-    text = normalise_letters(kept)
-    said: set[str] = set()
-    for rows, sides, removed in places:
+    """Keep one of repeated rows whose words are nowhere else in the file, such as titles of tables.
+
+    It is the first one that is not inside a sentence which goes on from one page to the next.
+    """
+    kept = [
+        [row for row in rows if id(row) not in removed]
+        for rows, removed in zip(pages, removed_by_page, strict=True)
+    ]
+    text = normalise_letters("".join(row.text for rows in kept for row in rows))
+    goes_on = [bool(rows) and _SENTENCE_PART.search(rows[-1].text) is not None for rows in (*kept[:-1], [])]
+    chosen: dict[str, tuple[bool, int, int]] = {}
+    for page, (rows, sides, removed) in enumerate(zip(pages, edges, removed_by_page, strict=True)):
         for row in rows:
             words = normalise_letters(sides.make_key(row)[0]) if id(row) in removed else ""
-            if not words or words in said or _NUMBER_ONLY.fullmatch(row.text):
-                continue
-            said.add(words)
-            if words not in text:
-                removed.discard(id(row))
+            if words and not _NUMBER_ONLY.fullmatch(row.text) and words not in text:
+                is_at_top = any(row is each for each in sides.top)
+                is_inside = goes_on[page - 1] if is_at_top and page else goes_on[page] and not is_at_top
+                chosen[words] = min(chosen.get(words, (True, page, id(row))), (is_inside, page, id(row)))
+    for _, page, row_id in chosen.values():
+        removed_by_page[page].discard(row_id)
 
 
 def _detect_repeated_rows(edges: Sequence[_Edges]) -> dict[tuple[str, int], float]:

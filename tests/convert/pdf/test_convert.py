@@ -112,6 +112,16 @@ def test_running_heads_are_there_once(count: int) -> None:
     assert converted.text.count("body") == count
 
 
+def test_a_running_head_is_kept_where_it_is_in_no_sentence() -> None:
+    ends = ["a boat and", "a sail and", "a rope.", "an oar,", "a mast", "an end."]
+    pages = [[f"It has {end}", ""] for end in ends]
+    heads: list[list[str]] = [[], *[["The Book of Boats", ""]] * 5]
+    data = make_pdf([lay_out(*head, *page) for head, page in zip(heads, pages, strict=True)])
+    text = convert_pdf(data, "a.pdf").text
+    assert text.count("\nThe Book of Boats\n") == 1
+    assert "It has a rope.\n\n# Page 4: The Book of Boats" in text
+
+
 def test_heads_of_a_table_on_several_pages_are_not_running_heads() -> None:
     pages = [
         [

@@ -187,6 +187,9 @@ def test_a_justified_line_has_no_cells() -> None:
     end = PdfLine(text="here", top=686, x=72 + 11 * (8 * 0.833 + 0.278))  # below the word that ends the line
     assert _text([*lay_out("MMMMMMMM here", first_top=700), PdfLine(text="lie", top=686), end]).endswith("\nlie here")
     assert _text([*lay_out("MMMMMMMM there", first_top=700), PdfLine(text="lie", top=686), end]).endswith("lie | here")
+    below = [PdfLine(text=line.text, top=line.top - 14, x=line.x) for line in (PdfLine(text="by", top=686), end)]
+    whole = _text([*lay_out("MMMMMMMM here", first_top=700), PdfLine(text="lie", top=686), end, *below])
+    assert whole.endswith("\nlie here\nby here")
 
 
 def _make_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> bytes:
