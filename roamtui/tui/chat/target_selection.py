@@ -49,11 +49,8 @@ class TargetSelection:
         self.view = view
         view.select_target(index)
         self._log.stop_following()
-        self._log.call_after_refresh(self._scroll_to, view, index)
+        self._log.call_after_refresh(lambda: self._log.scroll_to_lines(view, view.find_target_lines(index)))
         self._log.post_message(TargetSelected(view.targets[index]))
-
-    def _scroll_to(self, view: ContentView, index: int) -> None:
-        self._log.scroll_to_lines(view, view.find_target_lines(index))
 
     def select_citation(self, number: int) -> bool:
         """Select a citation of an answer by its number. Return whether there is one."""

@@ -199,8 +199,10 @@ class PaneSwitcher(Horizontal):
     def follow_event(self, event: ConversationEvent) -> None:
         """Show the conversation when it continues, and what was loaded or last read in the reader."""
         match event:
-            case QuestionReceived() | QuestionAsked():
-                self.show_chat()
+            # without moving the focus, unless it would hide what the person reads
+            case QuestionReceived() | QuestionAsked() if self.scope is not Scope.READER:
+                self.main = Scope.CHAT
+                self.show()
             case QuestionAnswered():
                 self.show()
             case ConversationStarted():
@@ -212,12 +214,6 @@ class PaneSwitcher(Horizontal):
                 self._reader.ensure_reader().open(section_id, is_read=False)
             case _:
                 pass
-
-    def show_chat(self) -> None:
-        """Show the conversation without moving the focus, unless it would hide what the person reads."""
-        if self.scope is not Scope.READER:
-            self.main = Scope.CHAT
-            self.show()
 
     def show_reader(self) -> None:
         """Show the reader. Focus it only if it hides the widget with the focus."""

@@ -110,21 +110,18 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return head + Content.styled(page, "$muted")
 
     def _draw_title(self, node: Node, room: int, *, is_open: bool) -> Content:
-        """Draw a title in `room` cells. After a mere number come the words below it."""
+        """Draw a title in `room` cells. After a mere number come the first words or the first title below."""
         title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         style = "" if title else "italic $muted"
         if is_open:
             style = "bold $text-accent"
         shown = Content.styled(title or format_node_title(node), style)
         if title and not any(map(str.isalpha, title)):
-            shown += Content.styled(f" {self._find_words_below(node.id)}", "$muted")
+            library = self.lines.library
+            titles = (format_node_title(library.node(child_id)) for child_id in library.children(node.id))
+            words = extract_opening_words(library, node.id) or next(titles, "")
+            shown += Content.styled(f" {words}", "$muted")
         return shown.truncate(room, ellipsis=True)
-
-    def _find_words_below(self, section_id: str) -> str:
-        """Return the first words of a node's own text or, if it has none, the title of its first child."""
-        library = self.lines.library
-        titles = (format_node_title(library.node(child_id)) for child_id in library.children(section_id))
-        return extract_opening_words(library, section_id) or next(titles, "")
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
