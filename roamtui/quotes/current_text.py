@@ -283,6 +283,9 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         return citation
     found, is_in_own = _find_again(quote, citation, library)
     span = None if found is None else found.span
+    place = resolve_citation(citation, library)
+    if span is not None and place is not None and quote in library.clean_text(place):
+        span = place  # of a passage, with the marks around its words
     section_id: str | None = citation.section_id
     if section_id not in library:
         section_id = None if span is None else library.section_at(span.doc, span.start)
@@ -296,11 +299,13 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         state = QuoteState.NOT_FOUND
     elif is_in_own and was_in_own:
         state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
-    again = replace(again, surroundings=again.surroundings if found else None)
+    if found is None or (citation.surroundings is None and not citation.is_changed):  # a passage has none
+        again = replace(again, surroundings=None)
     then = citation.original_sentence
     return replace(
         again,
         section_id=citation.section_id,
+        statement=citation.statement,
         state=state,
         span=span,
         replaced_sentence=None if then == again.sentence else then,

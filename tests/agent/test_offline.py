@@ -214,6 +214,16 @@ async def test_an_answer_says_if_only_a_part_of_the_document_was_compared_by_mea
     assert said == [True, True, False], answers
 
 
+async def test_passages_are_shown_as_before_when_they_are_looked_up_again() -> None:
+    rows = "".join(f"| {item} | £{fee} |\n" for item, fee in [("Drill", 2), ("Cargo bike", 10), ("Mower", 4)] * 4)
+    library = Library(source="f.md", root=parse_document(f"# Fees\n\n| Item | Late per day |\n| --- | --- |\n{rows}"))
+    talk = Talk(agent=Agent(Conversation(library), NoModel(), Searcher(library)))
+    answer = await talk.ask("What does a late cargo bike cost?")
+    assert any(citation.statement.shown for citation in answer.citations)
+    assert await talk.agent.check_answers_again() == 0
+    assert talk.agent.conversation.state.exchanges[-1].citations == answer.citations
+
+
 async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:
     answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
     assert answer.stopped is StopReason.NEAREST
