@@ -10,6 +10,7 @@ import os
 import re
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 from weakref import finalize
 
@@ -115,8 +116,6 @@ class LitellmEmbedder:
     ) -> None:
         self._background = background
         self._job = Job(operation="embed", model=name, api_base=api_base, options=options or ModelOptions())
-        self._prices: Prices | None = None
-        self._is_described = False
         self.name = name
         self.is_local = False
 
@@ -138,13 +137,12 @@ class LitellmEmbedder:
         return self._estimate(tokens).cost_usd
 
     def _estimate(self, tokens: int) -> Usage:
-        if not self._is_described:
-            job = replace(self._job, operation="describe")
-            resolved = self._background.run(self._background.worker.run_to_result(job, ResolvedModel))
-            self._prices = resolved.prices
-            self._is_described = True
-        usage = Usage(input_tokens=tokens, cost_usd=None)
-        return add_cost(usage, self._prices)
+        return add_cost(Usage(input_tokens=tokens, cost_usd=None), self._prices)
+
+    @cached_property
+    def _prices(self) -> Prices | None:
+        job = replace(self._job, operation="describe")
+        return self._background.run(self._background.worker.run_to_result(job, ResolvedModel)).prices
 
 
 def make_reranker(model: Model, background: BackgroundLoop) -> Reranker:

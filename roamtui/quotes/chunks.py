@@ -166,7 +166,8 @@ def _read_run(chunk: str, start: int, end: int) -> list[Word]:
         low += 1
     while _is_edge(text[high - 1], has_figure=has_figure):
         high -= 1
-    return [_make_word(fold_word(text[low:high]), start + low, start + high, source=text[low:high])]
+    word = _FRACTIONS.sub(r" \g<0>", text[low:high]).lstrip()  # 1½ has two numbers
+    return [_make_word(fold_word(word), start + low, start + high)]
 
 
 def _is_edge(character: str, *, has_figure: bool = True) -> bool:
@@ -194,11 +195,9 @@ def fold_word(text: str) -> str:
     return _HYPHENS.sub("-", _VOWEL_SIGNS.sub("", text)).replace("⁄", "/")
 
 
-def _make_word(text: str, start: int, end: int, flags: int = 0, source: str = "") -> Word:
-    """Make a word from its folded text; `source` has it with the fractions of one character."""
+def _make_word(text: str, start: int, end: int, flags: int = 0) -> Word:
+    """Make a word from its folded text."""
     key = _SUBSCRIPT.sub(r"\1", text)
-    if _FRACTIONS.search(source):
-        key = fold_word(_FRACTIONS.sub(lambda match: f" {match[0]}", source)).strip()
     loose = [hash(each) for part in key.split() for each in _list_loose_keys(part.casefold())]
     return Word(start, end, hash(key), tuple(loose), flags)
 
