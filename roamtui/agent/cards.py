@@ -8,7 +8,7 @@ from roamtui.conversation.citations import Citation
 from roamtui.document.library import Library
 from roamtui.plain import shorten
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.retrieval.answers import get_file_name, list_missing_words
+from roamtui.retrieval.answers import get_file_name, list_lacking_words
 from roamtui.search.sentences import Statement
 
 _WORDS_LENGTH_MAX = 100
@@ -35,7 +35,7 @@ def list_cards(question: str, passages: Iterable[Citation], library: Library) ->
         span = resolve_citation(passage, library)
         heads = library.list_heads([span])[0] if span is not None else ""
         texts = [get_file_name(library, passage.doc), *passage.path, heads, passage.quote or ""]
-        words = list_missing_words(question, texts)
+        words = list_lacking_words(question, texts)
         lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
         cards.append(PassageCard(passage, lacked))
     return cards

@@ -277,11 +277,11 @@ def _list_last_titles(library: Library, section_id: str) -> list[str]:
 def _write_cards(
     cards: Iterable[PassageCard], library: Library, lead: str
 ) -> tuple[str, tuple[Citation, ...]]:
-    """Write passages below a sentence, if there is one, and return them with their places in the text.
+    """Write passages below a sentence, and return them with their places in the text.
 
     Above each passage are its title and the words of the question that it lacks.
     """
-    blocks = [lead] if lead else []
+    blocks = [lead]
     placed: list[Citation] = []
     for card in cards:
         passage = card.passage

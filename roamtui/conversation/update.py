@@ -170,9 +170,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
             status = ExpandStatus.UNKNOWN
         elif room is not None and cost > room:
             status = ExpandStatus.NO_ROOM
-            text = f"[{requested}]: no room for its ~{cost} tokens now."
-            if section_id is not None:
-                text = format_no_room(library, section_id, cost)
+            text = format_no_room(library, section_id, requested, cost)
         else:
             status = ExpandStatus.OPENED if cost else ExpandStatus.ALREADY_OPEN
         new = block.tokens if status is ExpandStatus.OPENED else 0

@@ -146,12 +146,12 @@ def render_open_section(
     return "\n".join(writer.render_block(node, wanted, spans))
 
 
-def format_no_room(library: Library, section_id: str, tokens: int) -> str:
-    """Say to a model that there is no room for a section."""
-    name = format_path(library, section_id)
+def format_no_room(library: Library, section_id: str | None, requested: str, tokens: int) -> str:
+    """Say to a model that there is no room for a section, or for a range of the whole library."""
+    name = format_library_title(library) if section_id is None else format_path(library, section_id)
     size = format_tokens(tokens)
     advice = "Ask for a smaller subsection, or answer with what is open."
-    return f"[{section_id}] {name}: no room for its ~{size} tokens now. {advice}"
+    return f"[{section_id or requested}] {name}: no room for its ~{size} tokens now. {advice}"
 
 
 class _BlockWriter(Struct, frozen=True, kw_only=True):

@@ -78,7 +78,7 @@ class _Candidate(NamedTuple):
     """Where it begins in the passage."""
 
 
-def list_missing_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
+def list_lacking_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """List the content words of a question, as it writes them, that no text has, with any ending.
 
     In English, synonyms do not count. In scripts without spaces, a word is a run of characters.

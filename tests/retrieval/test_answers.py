@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.retrieval import policy
-from roamtui.retrieval.answers import choose_passages, list_missing_words
+from roamtui.retrieval.answers import choose_passages, list_lacking_words
 from roamtui.search.base import Comparison, Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.sentences import Statement
@@ -183,4 +183,4 @@ def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
 @pytest.mark.parametrize(("question", "missing"), read_rows("retrieval/answers", "missing"))
 def test_the_words_that_no_text_has_are_named_as_the_question_writes_them(question: str, missing: list[str]) -> None:
     texts = ("Sick pay", "Employees get **half** of their wages for up to ten weeks.\n\n| Class | E |")
-    assert [*list_missing_words(question, texts)] == missing
+    assert [*list_lacking_words(question, texts)] == missing
