@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html import write_blocks
-from roamtui.convert.html_elements import HEADINGS
+from roamtui.convert.html_elements import BLOCKS, HEADINGS
 from roamtui.convert.html_tree import read_page
 from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import ZipPackage
@@ -101,7 +101,7 @@ def _resolve_href(package: ZipPackage, href: str, part_name: str) -> tuple[str, 
 
 
 def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, int]) -> tuple[int, int]:
-    """Give a page's headings the levels of the navigation, and insert a heading for each point without one.
+    """Give a page's headings the levels of the navigation, and make or insert one for each point without one.
 
     Headings that the navigation does not list belong below those that it lists. `above` has the levels of the
     last listed heading in the navigation and in its page. Return those for the next page.
@@ -109,6 +109,7 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
     order = {element: number for number, element in enumerate(page.iter())}
     elements = {element.get("id"): element for element in order if element.get("id")}
     headings = [element for element in order if element.tag in HEADINGS]
+    lines = [each for each in order if each.tag in ("p", "div") and _is_line(each)] if points else []
     place = page
     listed: dict[Any, tuple[int, int]] = {}
     for level, title, fragment in points:
@@ -117,6 +118,10 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
         number = bisect_left(headings, order[place], key=order.__getitem__)
         near = (heading for heading in headings[number : number + 2] if heading not in listed)
         heading = next((heading for heading in near if _is_similar("".join(heading.itertext()), title)), None)
+        number = bisect_left(lines, order[place], key=order.__getitem__)
+        if heading is None and number < len(lines) and _is_same(join_text(lines[number]), title):
+            heading = lines[number]
+            heading.tag = "h1"
         if heading is None:
             heading = page.makeelement("h1")
             order[heading] = order[place]
@@ -137,6 +142,14 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
         level = above[0] if heading in listed else above[0] + max(1, int(heading.tag[1]) - above[1])
         heading.tag = f"h{min(6, level)}"
     return above
+
+
+def _is_line(block: Any) -> bool:
+    return next(block.iterdescendants(*BLOCKS), None) is None and bool(join_text(block))
+
+
+def _is_same(first: str, second: str) -> bool:
+    return normalise_letters(first) == normalise_letters(second)
 
 
 def _is_similar(first: str, second: str) -> bool:

@@ -21,7 +21,7 @@ _NAV = (
     '<li><a href="text/three.xhtml#end">The end</a></li></ol>'
 )
 _OUTLINE = [
-    *((1, "Part One"), (2, "Chapter 1 Hulls"), (3, "Wood"), (4, "Oak"), (2, "Sails & masts"), (3, "Jib")),
+    *((1, "Part One"), (2, "Chapter 1 Hulls"), (3, "Wood"), (4, "Oak"), (2, "SAILS & MASTS"), (3, "Jib")),
     (1, "The end"),
 ]
 
@@ -50,6 +50,12 @@ def test_a_point_without_a_heading_gets_one() -> None:
     page = "<p><img src='a.png' alt='Logo'/></p><h2>Keels</h2><p>a</p><h2>Ribs</h2><h2>Hulls</h2>"
     converted = convert_epub(pack(make_epub_parts({"one.xhtml": page}, nav=nav)), "a.epub")
     assert converted.text == "# Hulls\n\n![Logo](OEBPS/text/a.png)\n\n# Keels\n\na\n\n## Ribs\n\n## Hulls\n"
+
+
+def test_a_first_line_that_is_the_title_becomes_the_heading() -> None:
+    nav = '<ol><li><a href="text/one.xhtml">Hulls</a></li></ol>'
+    parts = make_epub_parts({"one.xhtml": "<div><p> </p><p>Hulls</p></div><p>Hulls are deep.</p>"}, nav=nav)
+    assert convert_epub(pack(parts), "a.epub").text == "# Hulls\n\nHulls are deep.\n"
 
 
 def test_an_empty_navigation_gives_way_to_the_ncx() -> None:
