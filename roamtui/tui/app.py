@@ -165,7 +165,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def exit(self, *args: Any, **options: Any) -> None:
         """End the app. First, save the typed text and the waiting questions, which would be lost."""
         for screen in self.documents.values():
-            screen.questions.release_draft()
+            screen.questions.drafts.release()
         super().exit(*args, **options)
 
     def _make_screen(self, session: DocumentSession) -> MainScreen:

@@ -201,6 +201,47 @@ class QuestionBox(TextArea):
             self.notify(problem, severity="warning", markup=False)
 
 
+class DraftKeeper:
+    """Keeps what is typed into a question box, and not asked, in the file of its conversation."""
+
+    def __init__(self, box: QuestionBox, conversation: Conversation) -> None:
+        self._box = box
+        self._conversation = conversation
+        self._file: DraftFile | None = None
+
+    def find(self, *, is_first: bool = False) -> list[str]:
+        """Open the file of the conversation's drafts, and return them.
+
+        At the start, a new conversation takes over the drafts of an earlier run. A conversation whose
+        document has moved keeps its drafts.
+        """
+        from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415
+
+        state = self._conversation.state
+        store = self._conversation.store
+        found: list[str] = []
+        if store is not None:
+            self._file = DraftFile(store, get_source_key(state.library), state.id)
+            with suppress(OSError):
+                if is_first or state.exchanges:
+                    self._file.adopt_newest(is_new=not state.exchanges)
+                found = self._file.find()
+        return found
+
+    def write(self) -> None:
+        """Write the typed text and the waiting questions. If that fails, they are only on the screen."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.write(self._box.drafts)
+
+    def release(self, *, is_kept: bool = True) -> None:
+        """Leave the drafts to the next program, or remove them."""
+        self.write()
+        if self._file is not None:
+            self._file.close(is_kept=is_kept)
+            self._file = None
+
+
 class _SentQuestion(NamedTuple):
     question: str
     options: AskOptions
@@ -234,7 +275,7 @@ class QuestionArea(Container):
         self._options = AskOptions()
         self._asks_again = False
         """Whether the box has a question that was asked already, to be asked again."""
-        self._draft_file: DraftFile | None = None
+        self.drafts = DraftKeeper(box, conversation)
         self._draft_timer: Timer | None = None
         self._is_unasked = not conversation.state.exchanges
         """Whether the conversation has no question yet, so that no list shows it."""
@@ -256,33 +297,14 @@ class QuestionArea(Container):
 
     def open_draft(self) -> None:
         """At the start, put the drafts of an earlier run into the box."""
-        if found := self._find_drafts(is_first=True):  # else typing ahead can be undone
+        if found := self.drafts.find(is_first=True):  # else typing ahead can be undone
             self._show_drafts([*found, *self.box.drafts], found=True)
-
-    def _find_drafts(self, *, is_first: bool = False) -> list[str]:
-        """Open the file of the conversation's drafts, and return them.
-
-        At the start, a new conversation takes over the drafts of an earlier run. A conversation whose
-        document has moved keeps its drafts.
-        """
-        from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415
-
-        state = self._conversation.state
-        store = self._conversation.store
-        found: list[str] = []
-        if store is not None:
-            self._draft_file = DraftFile(store, get_source_key(state.library), state.id)
-            with suppress(OSError):
-                if is_first or state.exchanges:
-                    self._draft_file.adopt_newest(is_new=not state.exchanges)
-                found = self._draft_file.find()
-        return found
 
     def _show_drafts(self, drafts: list[str], *, found: bool) -> None:
         """Put drafts into the box, and say whether some were `found` in the file."""
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
-        self.keep_draft()
+        self.drafts.write()
         more = " · ↑ shows more" if len(drafts) > 1 else ""
         self._frame.border_subtitle = f"Kept from last time{more}" if found else ""
 
@@ -291,20 +313,7 @@ class QuestionArea(Container):
         self._frame.border_subtitle = ""
         if self._draft_timer is not None:
             self._draft_timer.stop()
-        self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.keep_draft)
-
-    def keep_draft(self) -> None:
-        """Write the typed text and the waiting questions. If that fails, they are only on the screen."""
-        if self._draft_file is not None:
-            with suppress(OSError):
-                self._draft_file.write(self.box.drafts)
-
-    def release_draft(self, *, is_kept: bool = True) -> None:
-        """Leave the draft to the next program, or remove it."""
-        self.keep_draft()
-        if self._draft_file is not None:
-            self._draft_file.close(is_kept=is_kept)
-            self._draft_file = None
+        self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.drafts.write)
 
     def _set_options(self, options: AskOptions, *, asks_again: bool = False) -> AskOptions:
         """Set how the next question will be asked, and show this on the border. Return the previous options.
@@ -383,11 +392,11 @@ class QuestionArea(Container):
         exchanges = self._conversation.state.exchanges
         goes_along = self._is_unasked or not exchanges
         typed = self.box.drafts if goes_along else []
-        self.release_draft(is_kept=not goes_along)
+        self.drafts.release(is_kept=not goes_along)
         for exchange in exchanges:
             self.box.remember(exchange.question)
             self.box.settled.add(exchange.question)
-        found = self._find_drafts()
+        found = self.drafts.find()
         self._show_drafts([*typed, *found], found=bool(found))
         self._is_unasked = not exchanges
 
@@ -409,7 +418,7 @@ class QuestionArea(Container):
         self.box.remember(event.question)
         self._waiting.append(_SentQuestion(event.question, self.take_options()))
         self._ask_next()
-        self.keep_draft()
+        self.drafts.write()
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _ask_next(self) -> None:

@@ -124,7 +124,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_unmount(self) -> None:
         """Receive no more events of the conversation, and save the typed text."""
-        self.questions.release_draft()
+        self.questions.drafts.release()
         self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)
