@@ -21,8 +21,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
+from roamtui.markdown.blocks import List, Table
 from roamtui.markdown.passages import find_passage, split_passages
-from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences
+from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import Language
@@ -248,13 +249,28 @@ def _choose_statements(
     for passage, text, candidates in zip(passages, texts, listed, strict=True):
         own_cosines = [*islice(cosines, len(candidates))]
         best = _choose_candidate(candidates, own_cosines, proof)
-        is_lead = best is None or best.statement.words.endswith(":")
-        statement = Statement() if best is None or is_lead else _read_around(text, best)
+        is_whole = best is None or _needs_whole(text, best, candidates)
+        statement = Statement() if best is None or is_whole else _read_around(text, best)
         if statement.words == read_visible_line(text):
             statement = Statement()
         similarity = max(own_cosines, default=None)
         judged.append(replace(passage, statement=statement, similarity=similarity))
     return judged
+
+
+def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
+    """Return whether to show all of a passage, because it is a lead-in and what it introduces.
+
+    A short list or table is shown whole too if no word of the question tells its rows apart.
+    """
+    if best.statement.words.endswith(":"):
+        return True
+    last = read_units(text).blocks[-1]
+    is_short = len(split_sentences(text)) <= policy.STATEMENTS_MAX
+    if not isinstance(last, List | Table) or not is_short:
+        return False
+    rows = [candidate.share for candidate in candidates if candidate.start >= last.start]
+    return best.start < last.start or best.share == min(rows)
 
 
 def _read_around(text: str, candidate: _Candidate) -> Statement:
@@ -302,10 +318,12 @@ def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -
     shares = {
         (sentence.start, sentence.end): weighing.compute_share(sentence.terms - given) for sentence in ranked
     }
+    for unit in read_units(text).units:
+        if unit.kind not in HEADING_KINDS:
+            share = weighing.compute_share(weighing.find_words(unit.head_words) - given)
+            for sentence in split_unit(text, unit):
+                shares.setdefault((sentence.start, sentence.end), share)
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
-    for sentence in split_sentences(text):
-        if sentence.kind not in HEADING_KINDS:
-            shares.setdefault((sentence.start, sentence.end), 0.0)
     candidates = (
         _Candidate(share, read_statement(text, start, end), start) for (start, end), share in shares.items()
     )

@@ -149,11 +149,21 @@ def _prefer(words: str) -> Comparison:
     return lambda _query, texts: [0.9 if words in text else 0.1 for text in texts]
 
 
-def test_the_likeliest_row_is_also_found_by_its_meaning() -> None:
-    table = "Fees depend on the class.\n\n| Class | Fee |\n|---|---|\n| Barge | 5 crowns |\n| Punt | 3 crowns |\n"
-    question = "What is the fee for a small boat?"
-    assert _read_likeliest(question, table).words == "Fees depend on the class."
-    assert _read_likeliest(question, table, _prefer("Class Punt | Fee 3 crowns")).words == "Punt 3 crowns"
+@pytest.mark.parametrize(("others", "shown"), [(0, ""), (8, "Punt 3 crowns")])
+def test_meaning_chooses_a_row_only_of_a_table_too_long_to_show(others: int, shown: str) -> None:
+    rows = "".join(f"| Barge {number} | 5 crowns |\n" for number in range(others))
+    table = (
+        f"Fees depend on the class.\n\n| Class | Fee |\n|---|---|\n| Barge | 5 crowns |\n| Punt | 3 crowns |\n{rows}"
+    )
+    compare = _prefer("Class Punt | Fee 3 crowns")
+    assert _read_likeliest("What is the fee for a small boat?", table, compare).words == shown
+    assert _read_likeliest("What is the fee for a punt?", table).words == "Punt 3 crowns", "a word chooses it"
+
+
+def test_a_short_list_is_shown_with_the_sentence_that_leads_it_in() -> None:
+    items = "- Up to £30: the shift lead.\n- Above: the full board.\n"
+    text = f"Who may approve a purchase depends on its size.\n\n{items}"
+    assert _read_likeliest("Who approves a purchase of £900?", text) == Statement()
 
 
 def test_words_that_the_titles_have_do_not_choose_the_row() -> None:
