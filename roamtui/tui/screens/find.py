@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
@@ -41,6 +42,8 @@ _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
+_MARKS = "*_`"
+"""Marks of emphasis and code, which a person does not see."""
 _RELATED = "Related · closest first"
 _SEARCHING = "Searching…"
 _MATCH_STYLE = "bold underline $secondary"
@@ -290,8 +293,10 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
 
 
 async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
-    """Find a phrase, ignoring case and line ends. Matches do not overlap."""
+    """Find a phrase, ignoring case, line ends, and marks that a person does not see. No matches overlap."""
     phrase = phrase.replace("İ", "i").lower()
+    shown = _drop_marks(phrase)
+    phrase = shown or phrase
     if not phrase.strip():
         return ()
     spans = list[Span]()
@@ -301,16 +306,28 @@ async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
     for document in [document for document, row, _ in library.iter_runs() if row == 0]:
         start = 0
         while start < len(document.text) and len(spans) < _MATCHES_MAX:
-            # The window is longer by all but one character of the longest match, so that a match may cross
-            # into the next. Lower case is found in a fifth of the time. Without İ, its length is the same.
+            # The window is longer by the longest match, with as many marks, so that a match may cross into
+            # the next. Lower case is found in a fifth of the time. Without İ, its length is the same.
             end = start + _WINDOW_LENGTH
-            window = document.text[start : end + length_max - 1].replace("İ", "i").lower()
-            for match in islice(pattern.finditer(window), _MATCHES_MAX - len(spans)):
-                spans.append(Span(doc=document.key, start=start + match.start(), end=start + match.end()))
+            window = document.text[start : end + 2 * length_max].replace("İ", "i").lower()
+            seen = _drop_marks(window) if shown else window
+            matches = [*islice(pattern.finditer(seen), _MATCHES_MAX - len(spans))]
+            marks = re.finditer(f"[{_MARKS}]", window) if matches and shown else ()
+            before = [mark.start() - index for index, mark in enumerate(marks)]
+            for match in matches:
+                first = start + match.start() + bisect_right(before, match.start())
+                last = start + match.end() - 1 + bisect_right(before, match.end() - 1)
+                spans.append(Span(doc=document.key, start=first, end=last + 1))
                 end = max(end, spans[-1].end)
             start = end
             await asyncio.sleep(0)
     return tuple(spans)
+
+
+def _drop_marks(text: str) -> str:
+    for mark in _MARKS:
+        text = text.replace(mark, "")
+    return text
 
 
 def _list_texts(found: FindResults) -> Iterator[FindResult]:

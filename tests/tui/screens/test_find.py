@@ -211,6 +211,9 @@ async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(l
         ("İİ word", "word", [3]),
         ("in İstanbul", "İstanbul", [3]),
         ("any", " ", []),
+        ("A **rye loaf**, `warm`", "loaf, warm", [8]),
+        ("**rye** _rye_", "rye**", [2, 9]),
+        ("2 * 3", "*", [2]),
     ],
 )
 async def test_case_line_ends_and_window_sizes_do_not_matter(
