@@ -195,6 +195,16 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def action_move_sideways(self, step: int) -> None:
         self.selected.step(step)
 
+    @override
+    def action_first(self) -> None:
+        super().action_first()
+        self.call_after_refresh(self.selected.select_in_view, 1)
+
+    @override
+    def action_last(self) -> None:
+        super().action_last()
+        self.call_after_refresh(self.selected.select_in_view, -1)
+
     def action_show_target(self) -> None:
         """Activate the selected target. If none is selected, first select one as `action_move` does."""
         if self.selected.target is None:

@@ -62,10 +62,15 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         return self.shown[-1] if self.shown else None
 
     @property
+    def is_scrolled(self) -> bool:
+        """Whether the person has scrolled to a place that is kept."""
+        return self._top is not None
+
+    @property
     def in_view(self) -> ExchangeView | None:
         """The exchange at the top, if the person scrolled there, or else the last one."""
         top = round(self.scroll_y)
-        shown = self.shown if self._top is not None else []
+        shown = self.shown if self.is_scrolled else []
         below = (view for view in shown if top < self.compute_top(view) + view.size.height)
         return next(below, self.current)
 

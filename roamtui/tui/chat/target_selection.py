@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from roamtui.tui.chat.content_view import ContentView
@@ -19,6 +20,8 @@ class TargetSelection:
         self._log = log
         self.view: ContentView | None = None
         """The view with the selected target, or the view in which the next target is looked for first."""
+        self._is_scrolling = False
+        """Whether the selected target will be scrolled into view."""
 
     @property
     def target(self) -> Target | None:
@@ -45,12 +48,55 @@ class TargetSelection:
 
     def select(self, view: ContentView, index: int) -> None:
         """Select a target of a view, and scroll it into view."""
+        self._mark(view, index)
+        self._is_scrolling = True
+        self._log.stop_following()
+        self._log.call_after_refresh(self._scroll_to, view, index)
+
+    def select_in_view(self, step: int) -> None:
+        """Select the first target in view (1) or the last one (-1), or none if none is."""
+        self.clear()
+        targets = self._list_targets()
+        if targets and self._is_in_view(*(target := targets[self._find_in_view(targets, step)])):
+            self._mark(*target)
+
+    def _mark(self, view: ContentView, index: int) -> None:
         self.clear()
         self.view = view
         view.select_target(index)
-        self._log.stop_following()
-        self._log.call_after_refresh(lambda: self._log.scroll_to_lines(view, view.find_target_lines(index)))
         self._log.post_message(TargetSelected(view.targets[index]))
+
+    def _scroll_to(self, view: ContentView, index: int) -> None:
+        self._is_scrolling = False
+        self._log.scroll_to_lines(view, view.find_target_lines(index))
+
+    def _list_targets(self) -> list[tuple[ContentView, int]]:
+        views = [view for view in self._log.query(ContentView) if view.display]
+        return [(view, index) for view in views for index in range(len(view.targets))]
+
+    def _find_in_view(self, targets: Sequence[tuple[ContentView, int]], step: int) -> int:
+        """Return the first target from the top of the view on (1), or the last one before its end (-1)."""
+        numbers = range(len(targets))
+        if step > 0:
+            top = round(self._log.scroll_y)
+            return next(
+                (number for number in numbers if self._find_lines(*targets[number])[-1] >= top), numbers[-1]
+            )
+        end = round(self._log.scroll_y) + self._log.size.height
+        return next(
+            (number for number in reversed(numbers) if self._find_lines(*targets[number])[0] < end), 0
+        )
+
+    def _find_lines(self, view: ContentView, index: int) -> range:
+        """Return the lines of the conversation that a target has."""
+        top = self._log.compute_top(view)
+        lines = view.find_target_lines(index)
+        return range(top + lines.start, top + lines.stop)
+
+    def _is_in_view(self, view: ContentView, index: int) -> bool:
+        lines = self._find_lines(view, index)
+        top = round(self._log.scroll_y)
+        return lines[-1] >= top and lines[0] < top + self._log.size.height
 
     def select_citation(self, number: int) -> bool:
         """Select a citation of an answer by its number. Return whether there is one."""
@@ -63,18 +109,20 @@ class TargetSelection:
     def step(self, step: int) -> None:
         """Select the next target (1) or the previous one (-1) of all.
 
-        If none is selected, begin with the first source of the last exchange, or with the last target.
+        If the selected one is out of view, begin at what is in view. If none is selected, and the person has
+        not scrolled, begin with the first source of the last exchange, or with the last target.
         """
-        views = [view for view in self._log.query(ContentView) if view.display]
-        targets = [(view, index) for view in views for index in range(len(view.targets))]
+        targets = self._list_targets()
         if not targets:
             return
         current = self._log.current
-        position = len(targets) - 1
-        if self.view is not None and (self.view, self.view.selected) in targets:
-            position = targets.index((self.view, self.view.selected or 0)) + step
-        elif step > 0:
-            position = 0
-            if current is not None and current.cited:
-                position = targets.index((current, current.cited[0]))
+        selected = (self.view, self.view.selected or 0) if self.target is not None and self.view else None
+        if selected in targets and (self._is_scrolling or self._is_in_view(*selected)):
+            position = targets.index(selected) + step
+        elif selected is not None or self._log.is_scrolled:
+            position = self._find_in_view(targets, step)
+        elif step > 0 and current is not None and current.cited:
+            position = targets.index((current, current.cited[0]))
+        else:
+            position = 0 if step > 0 else len(targets) - 1
         self.select(*targets[max(0, min(position, len(targets) - 1))])

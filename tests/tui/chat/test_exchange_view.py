@@ -191,6 +191,19 @@ async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
             await ui.press("escape")
 
 
+async def test_selecting_begins_at_what_is_on_the_screen() -> None:
+    async with running(make_app(), SIZE) as ui:
+        for _ in range(3):
+            await answer_about_ovens(ui)
+        first, _, last = ui.chat.shown
+        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.selected.view is first, "g")
+        await ui.press_until(lambda: ui.chat.selected.view is last, "G")
+        await ui.press(*["pageup"] * 5, "j")
+        assert (ui.chat.selected.view, ui.chat.scroll_y) == (first, 0)
+        await ui.press(*["pagedown"] * 5, "k")
+        assert ui.chat.selected.view is last
+
+
 async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:
     async with running(make_app(), WIDE) as ui:
         await answer_about_ovens(ui)
