@@ -240,7 +240,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _hinted("follow", "o enter", "links", "Show where a link leads: type the number at the link."),
         _row("look", "v", "look", "Open the picture in view, or the PDF, in another program."),
         _hinted("back", "backspace", "back", "Go back, even to another document or a table."),
-        _hinted("copy", "y", "copy", "Copy the selection with its source, or the whole section."),
+        _hinted("copy", "y", "copy", "Copy the selection, or the whole section, with its source."),
         _hinted("edit", "e", "edit", "Edit the file in $EDITOR at this section."),
     ),
     Scope.SAVED: (

@@ -236,30 +236,31 @@ class Reader(LinesView, inherit_bindings=False):
 
     def action_copy(self) -> None:
         if self.section_id is not None:
-            description = "the selection with its source" if self.text_selection is not None else "the text"
+            selected = self.text_selection is not None
+            description = f"the {'selection' if selected else 'text'} with its source"
             copy(self, self.get_selected_or_section_text(), description)
 
     def get_selected_or_section_text(self) -> str:
-        """Return the selected text and its place, or else the section's exact source text, with its page."""
+        """Return the selected text, or else the section's exact source text, with its place."""
         if self._library is None or self.section_id is None:
             return ""
-        document = self.document_view.document
-        title = sanitise_line(self._library.title)
+        section_id: str | None = self.section_id
         selected = self._list_selected(self.text_selection)
         text = "\n".join(part.text.rstrip() for part in selected)
         if text.strip():
             start = next(part.line.block_start for part in selected if part.text.strip())
             section_id = self._get_section_at(start)
-            path = format_full_path(self._library, section_id) if section_id is not None else title
-            source = title if path == title else f"{title}{PATH_STEP}{path}"
-            place = ", ".join(filter(None, [source, self.format_page(start)]))
-            return f"{text}\n\n({place})\n"
-        if self.document_view.is_generated:
-            return document.text
-        span = self._library.node(self.section_id).content_span
-        text = strip_log_indent(self._library.text_at(span))
-        page = self.format_page(span.start)
-        return f"{text.rstrip()}\n\n({title}, {page})\n" if page else text
+        elif self.document_view.is_generated:
+            return self.document_view.document.text
+        else:
+            span = self._library.node(self.section_id).content_span
+            start = span.start
+            text = strip_log_indent(self._library.text_at(span)).rstrip()
+        title = sanitise_line(self._library.title)
+        path = format_full_path(self._library, section_id) if section_id is not None else title
+        source = title if path == title else f"{title}{PATH_STEP}{path}"
+        place = ", ".join(filter(None, [source, self.format_page(start)]))
+        return f"{text}\n\n({place})\n"
 
     def get_selection_span(self) -> Span | None:
         """Return the span of the selected words, or of the highlighted quote if it is in view, or None."""

@@ -56,7 +56,8 @@ async def _run(
 async def test_what_is_selected_is_copied_else_the_source() -> None:
     async with _run(_LIBRARY, "Leave") as (app, reader, _pilot):
         reader.action_copy()
-        assert app.clipboard == _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]
+        text = _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]
+        assert app.clipboard == f"{text.rstrip()}\n\n(Handbook › Leave)\n"
         top = reader.top_y
         app.screen.selections = {reader: Selection(Offset(5, top + 3), Offset(4, top + 7))}
         assert reader.get_selected_or_section_text() == (
