@@ -77,6 +77,10 @@ async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
             await ui.wait_until("too long")
             assert ui.box.text == kept
             await ui.press_until(lambda: "too long" not in ui.text, "end")
+        ui.box.fill("z" * 50_001)
+        await ui.press_until("This question is too long", "enter")
+        assert ui.box.text == "z" * 50_001
+        ui.box.fill("x" * 30_000)
         ui.box.select_all()
         ui.box.post_message(events.Paste("y" * 30_000))
         await ui.wait_until(lambda: ui.box.text == "y" * 30_000)

@@ -37,7 +37,7 @@ from roamtui.tui.messages import StatusMessage
 if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
 
-_PASTE_LENGTH_MAX = 50_000
+_QUESTION_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _TITLE_LENGTH = 30
 """Maximum length of a section's title in the border of the question box."""
@@ -138,8 +138,15 @@ class QuestionBox(TextArea):
         return has_text
 
     def action_send(self) -> None:
-        if question := self.text.strip():
+        question = self.text.strip()
+        if len(question) > _QUESTION_LENGTH_MAX:
+            self._refuse("This question is too long")
+        elif question:
             self.post_message(self.Submitted(question))
+
+    def _refuse(self, problem: str) -> None:
+        words = f"{problem}: a question can have at most {_QUESTION_LENGTH_MAX:,} characters."
+        self.notify(words, severity="warning", markup=False)
 
     def action_insert_line(self) -> None:
         self.insert("\n")
@@ -195,10 +202,9 @@ class QuestionBox(TextArea):
 
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that makes the question longer than it may be."""
-        if len(self.text) - len(self.selected_text) + len(event.text) > _PASTE_LENGTH_MAX:
+        if len(self.text) - len(self.selected_text) + len(event.text) > _QUESTION_LENGTH_MAX:
             event.prevent_default()
-            problem = f"That paste is too long: a question can have at most {_PASTE_LENGTH_MAX:,} characters."
-            self.notify(problem, severity="warning", markup=False)
+            self._refuse("That paste is too long")
 
 
 class DraftKeeper:
