@@ -10,6 +10,7 @@ meaning counts the rest. A passage is as near in meaning as its nearest sentence
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -46,6 +47,7 @@ _TEXT_LENGTH_MAX = 200_000
 _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
+_HYPHENATED = re.compile(r"\w+(?:[-‐‑]\w+)+")
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
 """Characters that a list of contents has before or after a title."""
 
@@ -87,7 +89,8 @@ def list_lacking_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     matcher = TermMatcher.for_question(question)
     found = set[str]().union(*map(matcher.find_terms, texts))
     missing = [term for term in matcher.content_terms if term not in found]
-    return _spell(question, missing, matcher.language) or tuple(missing)
+    words = [(match.start(), match.end()) for match in _HYPHENATED.finditer(question)]
+    return _spell(question, missing, matcher.language, words) or tuple(missing)
 
 
 def list_found_words(question: str, text: str) -> tuple[str, ...]:
@@ -97,10 +100,13 @@ def list_found_words(question: str, text: str) -> tuple[str, ...]:
     return _spell(question, [term for term in matcher.terms if term in found], matcher.language)
 
 
-def _spell(question: str, terms: Sequence[str], language: Language) -> tuple[str, ...]:
-    """Return some terms of a question as it writes them."""
-    spans = merge_bounds((start, end) for start, end, _ in TermMatcher(terms, language).locate(question))
-    words = (" ".join(question[start:end].split()) for start, end in spans)
+def _spell(
+    question: str, terms: Sequence[str], language: Language, wholes: Sequence[Bounds] = ()
+) -> tuple[str, ...]:
+    """Return some terms of a question as it writes them, or each of the `wholes` that has some."""
+    spans = [(start, end) for start, end, _ in TermMatcher(terms, language).locate(question)]
+    spans += (whole for whole in wholes if any(whole[0] <= start < whole[1] for start, _ in spans))
+    words = (" ".join(question[start:end].split()) for start, end in merge_bounds(spans))
     return tuple(dict.fromkeys(words))
 
 

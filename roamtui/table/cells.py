@@ -161,7 +161,7 @@ def _parse_value(exchange: Exchange) -> str:
     answer = exchange.answer
     cited = {citation.section_id for citation in exchange.citations}
     for mark in reversed(list_marks(answer, exchange.citations, cited)):
-        answer = answer[: mark.start] + answer[mark.end :]
+        answer = answer[: mark.start].rstrip(" ") + answer[mark.end :]
     lines = (_PLAIN_SIGN.sub(r"\\\g<0>", line.strip()) for line in answer.splitlines())
     value = next(filter(None, map(read_visible_line, lines)), "")
     bare = value.removesuffix(".")

@@ -50,6 +50,9 @@ def test_a_value_is_found_only_if_all_its_quotes_are(
     [
         ('\n**Two euros.** [a8a96034]\n\n"2 euros" [a8a96034]', "Two euros"),
         ("Two euros (a8a96034)", "Two euros"),
+        ("Two euros [a8a96034] a day (see a8a96034).", "Two euros a day (see)"),
+        ('It is "free" [a8a96034].', 'It is "free"'),
+        ("Free [a8a96034](#a8a96034).", "Free"),
         ("Release [20240101]", "Release [20240101]"),
         ("5 p.m.", "5 p.m."),
         ("3.5 days.", "3.5 days"),
