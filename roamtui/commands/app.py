@@ -65,7 +65,7 @@ def _run_serve(args: Namespace) -> None:
     # Errors must be reported here, because the browser starts the app.
     bootstrap.open([args.source])
     bootstrap.make_model()
-    title = os.path.basename(args.source)  # noqa: PTH119 - a URL, too
+    title = os.path.basename(os.path.abspath(args.source))  # noqa: PTH100, PTH119 - a URL, too
     run_web_server(["--", args.source], port=args.port, title=title)
 
 

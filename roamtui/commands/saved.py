@@ -69,7 +69,7 @@ def _run_notes(args: Namespace) -> None:
 
 
 def _add_recheck_arguments(parser: CommandParser) -> None:
-    help_text = "conversations, tables, exports, texts with quotes"
+    help_text = "conversations, folders of tables, Markdown exports, texts with quotes"
     parser.add_file_argument("targets", metavar="ID|FILE", nargs="*", help=help_text)
     parser.add_flag("--all", "every saved conversation")
     help_text = "look in this source, not in the recorded one"

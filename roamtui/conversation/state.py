@@ -134,9 +134,10 @@ class Exchange(Outcome, frozen=True, kw_only=True):
 
     @property
     def is_proven(self) -> bool:
-        """Whether it has an answer whose quotes all name a section and are in text that the model got."""
+        """Whether a model's answer has quotes that all name a section and are in text that the model got."""
         states = {citation.state for citation in self.citations if citation.quote is not None}
-        return self._is_answered and bool(states) and QuoteState.NOT_FOUND not in states and not self.unnamed
+        is_quoted = bool(states) and not self.has_passages
+        return self._is_answered and is_quoted and QuoteState.NOT_FOUND not in states and not self.unnamed
 
     @property
     def cancellation(self) -> QuestionAnswered:

@@ -46,7 +46,8 @@ def test_a_strict_answer_without_proof_fails(
         assert run("ask", garden, QUESTION, "--strict", *model).code == code
         server.reset(*[FakeReply(text=answer.format(id=tools))] * 2)
         assert run("ask", garden, QUESTION, *model).code == 0
-    assert run("ask", garden, QUESTION, "--strict").code == 0
+    assert run("ask", garden, QUESTION).code == 0
+    assert run("ask", garden, QUESTION, "--strict", "--json").code == 1, "no model has read the passages"
 
 
 def test_a_config_beside_the_document_is_never_read(

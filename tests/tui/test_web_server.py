@@ -2,10 +2,12 @@
 
 import shlex
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from roamtui.cli import main
 from roamtui.errors import RoamtuiError
 
 pytest.importorskip("textual_serve", reason="the extra `serve` is not installed")
@@ -27,3 +29,12 @@ def test_names_of_files_are_no_commands() -> None:
     assert shlex.split(server.command)[-2:] == arguments
     assert (server.host, HOST) == ("127.0.0.1", "127.0.0.1")
     assert "\x1b" not in server.title
+
+
+def test_a_folder_is_served_under_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A\n")
+    titles: list[str] = []
+    monkeypatch.setattr("roamtui.tui.web_server.run_web_server", lambda *_, title, **__: titles.append(title))
+    main(["serve", f"{tmp_path}/docs/"])
+    assert titles == ["docs"]
