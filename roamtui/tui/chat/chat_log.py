@@ -220,8 +220,9 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     def action_toggle_steps(self) -> None:
         view = self.selected.get_exchange()
-        if view is None or not (view.action_fold_passages() or view.fold_steps()):
-            self.post_message(StatusMessage("No steps to show"))
+        is_card = view is not None and view.passages is not None and view.selected in view.cited
+        if view is None or not (view.action_fold_passages() or (not is_card and view.fold_steps())):
+            self.post_message(StatusMessage("The whole passage is shown" if is_card else "No steps to show"))
         elif view.passages is None:
             self.stop_following()
             self.call_after_refresh(self.scroll_to_lines, view, view.step_lines)

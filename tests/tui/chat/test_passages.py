@@ -61,6 +61,9 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         ]
         assert " · no model has read " in ui.text
         assert not any(words in ui.text for words in ("“", "found in the text", "Sources", "does not reason"))
+        await ui.press("1")
+        await ui.press_until("The whole passage is shown", "space")
+        assert "▸ searched once" in ui.text, "the steps stay folded"
         await ui.press_until(lambda: bool(ui.app.clipboard), "y")
     assert "✓" not in ui.app.clipboard
     assert "(passage)" in ui.app.clipboard
