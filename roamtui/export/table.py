@@ -123,7 +123,7 @@ def _render_proof(cell: Cell, source: str) -> str:
         return f"{_escape_markdown(cell.value)}{note}".strip()
     is_quote = read_visible_line(proof.quote or "") == cell.value
     value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
-    place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])))
+    place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])) or source)
     target = quote(source, errors="surrogateescape") if is_path(source) else f"<{source}>"
     label = PASSAGE_LABEL if cell.has_passages else proof.label
     sign = "" if proof.is_verified and label != PASSAGE_LABEL else f" ({label})"

@@ -18,7 +18,7 @@ from roamtui.table.store import ResultRow, ResultTable
 COLUMNS = (Column(question="How long is the notice period?", name="Notice"), Column(question="Why?"))
 
 
-def make_table(folder: Path, *values: str, quote: str = "") -> ResultTable:
+def make_table(folder: Path, *values: str, quote: str = "", has_place: bool = True) -> ResultTable:
     rows = tuple(ResultRow(title=f"{n}.md", source=str(folder / f"{n}.md")) for n in range(len(values)))
     cells = {}
     for row, value in zip(rows, values, strict=True):
@@ -26,9 +26,9 @@ def make_table(folder: Path, *values: str, quote: str = "") -> ResultTable:
             section_id="a8a96034",
             quote=quote or value,
             state=QuoteState.EXACT,
-            path=("Lease", "Notice"),
-            start_line=3,
-            end_line=3,
+            path=("Lease", "Notice") if has_place else (),
+            start_line=3 if has_place else 0,
+            end_line=3 if has_place else 0,
         )
         cell = Cell(
             row=row.source,
@@ -68,6 +68,11 @@ def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path
     )
     (claim,) = read_claims(text, "faq.md")
     assert claim.quote == "The period is 60 days. It begins on the first."
+
+
+def test_a_quote_without_a_place_links_to_its_document(tmp_path: Path) -> None:
+    table = make_table(tmp_path, "60 days", has_place=False)
+    assert "([0.md](0.md))" in render_markdown_table(table, tmp_path / "t.md")
 
 
 def test_a_quote_of_code_in_a_csv_file_is_found_again(tmp_path: Path) -> None:

@@ -148,13 +148,13 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
             'Rooms "are let by the hour" [{Rooms}].',
             "are let by the hour",
             "The model had not read these words",
-            "these words are in Rooms, line 9, which the model has not read",
+            "these words are in Rooms, line 9, which the model had not read",
         ),
         (
             'It says "are let by the hour" [{Loans}].',
             "are let by the hour",
             "The model had not read these words",
-            "these words are in Rooms, line 9, which the model has not read",
+            "these words are in Rooms, line 9, which the model had not read",
         ),
         (
             'It says "kept for four weeks" [{Loans}].',
