@@ -41,7 +41,7 @@ def _find_table(rows: Sequence[PageRow], low: int, start: int) -> WordTable | No
     columns: list[_Column] = []
     models: list[PageCell] = []
     end = start
-    count = 0
+    counts: list[int] = []
     for index in range(start, len(rows)):
         row = rows[index]
         joined = _add_cells(columns, row)
@@ -53,11 +53,12 @@ def _find_table(rows: Sequence[PageRow], low: int, start: int) -> WordTable | No
             break
         models += [cell for cell in row.cells if cell not in aligned]
         columns = joined
-        count += len(row.cells) > 1
+        counts += [len(row.cells)] * (len(row.cells) > 1)
         # a short line at the left below a table is no part of it
         if len(row.cells) > 1 or row.x0 > columns[0][1]:
             end = index + 1
-    if count < _ROWS_MIN:
+    # code with wide spaces and diagrams leave most rows incomplete
+    if len(counts) < _ROWS_MIN or 2 * sum(count >= len(columns) for count in counts) <= len(counts):
         return None
     first = start
     while first > low and len(rows[first - 1].cells) > 1 and rows[first - 1].top < rows[first].top:

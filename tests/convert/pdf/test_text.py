@@ -183,6 +183,11 @@ def test_aligned_rows_of_words_are_a_table() -> None:
     assert text.endswith(f"Prose above it\n\n{table}\n\nA short line")
 
 
+def test_aligned_words_that_leave_most_rows_incomplete_are_lines() -> None:
+    code = ("tree | of", "| leaf | item", "| node | tree", "end | of")
+    assert "| --- |" not in _text(lay_cells("Prose above it", *code, "A short line"))
+
+
 def test_a_justified_line_has_no_cells() -> None:
     end = PdfLine(text="here", top=686, x=72 + 11 * (8 * 0.833 + 0.278))  # below the word that ends the line
     assert _text([*lay_out("MMMMMMMM here", first_top=700), PdfLine(text="lie", top=686), end]).endswith("\nlie here")
@@ -283,6 +288,9 @@ def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
 
 def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
     assert _row(_place("9,035", x=0), _place("$488", x=28), _place("$(715)", x=51)) == ["9,035", "$488", "$(715)"]
+    assert _row(_place("9,035", x=0), _place("$", x=28), _place("488", x=35)) == ["9,035", "$ 488"]
+    head = [_place(text, x=x) for text, x in [("2022", 0), ("$", 22), ("million", 29), ("2023", 90), ("$", 112)]]
+    assert _row(*head, _place("million", x=119)) == ["2022 $ million", "2023 $ million"]
     assert _row(_place("net", x=0), _place("of", x=17), _place("5", x=29), _place("$3", x=36)) == ["net of 5 $3"]
 
 
