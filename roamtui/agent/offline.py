@@ -45,7 +45,12 @@ from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import make_citation
-from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words
+from roamtui.retrieval.answers import (
+    FoundPassage,
+    choose_passages,
+    list_found_words,
+    list_lacking_words,
+)
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import format_absence, list_absent_names
 from roamtui.search.base import Hit, VectorCoverage
@@ -60,6 +65,7 @@ _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _HAS_WORDS = "{} has all words of the question, but may not answer it."
+_HAS_WORD = "{} has “{}”, but may not answer the question."
 _LACKS_WORDS = "No passage has all words of the question."
 _NEAREST = "These are the nearest."
 _NEAREST_BY_WORDS = "These are the nearest, by words alone."
@@ -111,7 +117,7 @@ async def answer_offline(
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif may_answer:
-        lead = _HAS_WORDS.format("The first passage")
+        lead = _judge(question, whole, is_near=True)
     else:
         write_lead = partial(_write_lead, state, hits, absent, passages, whole)
         lead = await asyncio.to_thread(write_lead)
@@ -187,11 +193,8 @@ def _write_lead(
     exchange = state.exchanges[-1]
     missing = format_absence(absent)
     if passages:
-        if whole is not None:
-            judgement = _HAS_WORDS.format("The first passage" if whole == 1 else f"Passage {whole}")
-        else:
-            is_near = any(passage.is_near for passage in passages)
-            judgement = _LACKS_WORDS if is_near else _NOT_NEAR
+        is_near = any(passage.is_near for passage in passages)
+        judgement = _judge(exchange.question, whole, is_near=is_near)
         is_compared = any(passage.similarity is not None for passage in passages)
         nearest = _NEAREST if is_compared else _NEAREST_BY_WORDS
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
@@ -204,12 +207,21 @@ def _write_lead(
     return f"{lead} Some of its words were found: {places}." if places else lead
 
 
+def _judge(question: str, whole: int | None, *, is_near: bool) -> str:
+    """Say how much of a question the passages have. `whole` is the number of the first one with all words."""
+    if whole is None:
+        return _LACKS_WORDS if is_near else _NOT_NEAR
+    place = "The first passage" if whole == 1 else f"Passage {whole}"
+    words = list_lacking_words(question, [""])
+    return _HAS_WORD.format(place, *words) if len(words) == 1 else _HAS_WORDS.format(place)
+
+
 def _state_coverage(coverage: VectorCoverage) -> str:
     """Say that a part of the document was not compared by meaning yet, or nothing."""
     if coverage.compared == coverage.total:
         return ""
     compared = f"{coverage.compared:,} of {coverage.total:,} sections with text"
-    return f"Only {compared} were compared by meaning so far: ask again later."
+    return f"Only {compared} were compared by meaning so far. `roamtui index` compares all."
 
 
 def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:

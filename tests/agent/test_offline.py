@@ -191,6 +191,11 @@ async def test_a_later_passage_with_all_words_is_named(monkeypatch: pytest.Monke
     )
 
 
+async def test_of_a_question_with_one_word_that_counts_the_word_is_named() -> None:
+    exchange, _ = await _ask("Is there parking?", text="# Ferry\n\nThe parking brake holds the cars.\n")
+    assert exchange.answer.startswith("The first passage has “parking”, but may not answer the question.")
+
+
 async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning() -> None:
     library = Library(source="ferry.md", root=parse_document(FERRY))
     searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
@@ -210,7 +215,7 @@ async def test_an_answer_says_if_only_a_part_of_the_document_was_compared_by_mea
     searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
     talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
     answers = [(await talk.ask("Where may the captain moor a boat?")).answer for _ in range(3)]
-    said = ["were compared by meaning so far: ask again later." in answer for answer in answers]
+    said = ["were compared by meaning so far. `roamtui index` compares all." in answer for answer in answers]
     assert said == [True, True, False], answers
 
 
