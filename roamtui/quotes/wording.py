@@ -1,6 +1,7 @@
 """Say where the quotes of an answer are, in the words that all front ends and exports use."""
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -49,7 +50,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
         words_id = library.section_at(span.doc, span.start) or section_id
     if section_id not in library and state is not QuoteState.ELSEWHERE:  # its file was moved
         section_id = words_id
-    title = _format_section(section_id, library)
+    title = _format_section(section_id, library, citation.path)
     file = _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:
         file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
@@ -81,9 +82,11 @@ def _format_file(doc: str) -> str:
     return sanitise_line((doc.rpartition("/")[2] if "://" in doc else "") or doc)
 
 
-def _format_section(section_id: str, library: Library) -> str:
+def _format_section(section_id: str, library: Library, path: Sequence[str] = ()) -> str:
+    """Format the title of a section, or if it is gone, the last title of its former `path`."""
     if section_id not in library:
-        return f"section {section_id} (not in this document)"
+        name = sanitise_line(path[-1]) if path else f"section {section_id}"
+        return f"{name} (not in this document)"
     return format_node_title(library.node(section_id))
 
 

@@ -13,7 +13,7 @@ from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import compare_words, format_diff_parts
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
-from roamtui.quotes.wording import format_nearest
+from roamtui.quotes.wording import describe_source, format_nearest
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from tests.case_files import read_case, read_rows
@@ -261,3 +261,20 @@ def test_a_verdict_is_that_of_the_document_as_it_is_now(text: str, state: QuoteS
     assert (still_unread.state, still_unread.is_changed) == (QuoteState.NOT_FOUND, False)
     back = update_citations(replace(fold_events(asked, event), library=before)) or (event,)
     assert back[0].citations[0].state is QuoteState.EXACT
+
+
+def test_a_section_that_is_gone_is_named_by_its_former_title() -> None:
+    state = make_state(HANDBOOK)
+    loans = find(state.library, "Loans")
+    citation = make_citation(loans, state.library, quote=QUOTE, state=QuoteState.EXACT, span=_span(HANDBOOK, QUOTE))
+    answered = replace(state, exchanges=(Exchange(number=1, question="?", citations=(citation,)),))
+    gone = parse("# Another\n\nIt is about nothing of the kind.\n")
+    ((checked,),) = (event.citations for event in update_citations(replace(answered, library=gone)))
+    assert describe_source(checked, gone).title == "Loans (not in this document)"
+    unknown = Citation(section_id="00000000", quote=None, state=QuoteState.NO_QUOTE)
+    assert describe_source(unknown, gone).title == "section 00000000 (not in this document)"
+
+
+def _span(text: str, words: str) -> Span:
+    start = text.index(words)
+    return Span(doc="", start=start, end=start + len(words))
