@@ -144,7 +144,7 @@ class Consent:
         if release is not None:
             return release
         state = self._conversation.state
-        limit = f"Your limit is ${self._spending.usd_max:g}."
+        limit = f"Your limit is ${self._spending.usd_max:,.10g}."
         question = "The next request may exceed your spending limit."
         detail = f"Spent so far: {format_cost(state.spent) or 'nothing'}. {limit}"
         approval = ApprovalRequest(question=question, detail=detail, yes="Continue")

@@ -19,7 +19,7 @@ from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import Events, make_close_events
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
-from roamtui.plain import sanitise_text
+from roamtui.plain import format_count, sanitise_text
 from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
 
 _INSTRUCTIONS_LEAD = (
@@ -92,7 +92,7 @@ def make_rebuild_event(
         parts += ["Sections that are open already:", *blocks]
     first_sent = _find_first_fitting(exchanges[:first_with_steps], history_max)
     if first_sent:
-        parts.append(f"({first_sent} earlier questions of this conversation are left out here to save room.)")
+        parts.append(f"(Left out here to save room: {format_count(first_sent, 'earlier question')}.)")
     return TranscriptRebuilt(
         system=context.system,
         prologue="\n\n".join(parts),

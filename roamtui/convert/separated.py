@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Literal
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
@@ -50,6 +51,10 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     delimiter = find_delimiter(text) or ","
     text = _NAMED_DELIMITER.sub("", text, count=1)
     numbered = dict(iter_rows(io.StringIO(text, newline=""), delimiter))
+    last = next(reversed(numbered.values()), [""])[-1]
+    if "\n" in last and not text.rstrip().endswith('"'):  # an open quotation mark took all rows below it
+        numbered = dict(iter_rows(io.StringIO(text, newline=""), delimiter, has_quotes=False))
+        notes = (*notes, "a quotation mark is not closed, so all of them are shown as they are.")
     rows = [*numbered.values()]
     start = _count_title_rows(rows[:_SAMPLE_ROWS])
     titles = [escape_line_starts(escape_inline(delimiter.join(filter(None, row)))) for row in rows[:start]]
@@ -69,8 +74,11 @@ def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:
     return start if start < len(rows) - 1 else 0
 
 
-def iter_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def iter_rows(
+    lines: Iterable[str], delimiter: str, *, has_quotes: bool = True
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, with the numbers that a spreadsheet gives them."""
     csv.field_size_limit(_CELL_LENGTH_MAX)
-    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
+    rows = csv.reader(lines, delimiter=delimiter, quoting=quoting, skipinitialspace=True)
     yield from ((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))

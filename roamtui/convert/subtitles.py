@@ -12,7 +12,7 @@ from roamtui.plain import shorten
 _SECTION_SECONDS = 300
 _PARAGRAPH_SECONDS = 40
 _TITLE_LENGTH_MAX = 60
-_TIME = r"((?:\d{1,3}:)?\d{1,2}:\d{1,2}[.,]\d{1,3})"
+_TIME = r"((?:\d{1,3}:)?\d{1,2}:\d{1,2}(?:[.,]\d{1,3})?)"
 _CUE = re.compile(
     rf"^[ \t]*{_TIME}[ \t]*-+>(?:[ \t]*{_TIME})?.*\n"
     r"((?:(?!.*-->|[ \t]*\d+[ \t]*\n.*-->).*\S.*\n)*)",

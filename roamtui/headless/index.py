@@ -122,7 +122,8 @@ async def _write_summaries(
         nonlocal done, total
         release = spending.reserve(task.digest, Usage(), _estimate(model, task))
         if release is None:
-            raise ModelError(f"The next summary could exceed your spending limit of ${spending.usd_max:g}.")
+            limit = f"${spending.usd_max:,.10g}"
+            raise ModelError(f"The next summary could exceed your spending limit of {limit}.")
         meter = UsageMeter()
         try:
             store.save(SUMMARIES, {task.digest: await write_summary(model, task, meter)})

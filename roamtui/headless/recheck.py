@@ -12,6 +12,7 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
 from roamtui.conversation.state import ConversationState
+from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, SourceError, UsageError
 from roamtui.outline.coverage import measure_coverage
@@ -35,7 +36,7 @@ _NO_TEXT = (
     "{} cannot be checked. Name the id of the conversation, which `roamtui conversations` lists, the folder "
     "of the table, or a Markdown file, as `roamtui conversations export ID -o FILE.md` writes it."
 )
-_NO_TEXT_SUFFIXES = (".html", ".htm", ".json", ".csv")
+_NO_TEXT_SUFFIXES = SLOW_SUFFIXES.union((".html", ".htm", ".json", ".csv"))
 _QUOTE_MAX = 300
 """Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""
 

@@ -1,6 +1,7 @@
 """Make models by name. Nothing is started or requested yet."""
 
 from collections.abc import AsyncIterator, Mapping
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 from typing_extensions import override
@@ -73,11 +74,13 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
     """
     if api_base is None:
         return
-    if "@" in api_base:
-        raise UsageError(f"{flag} must not contain a user name or password. Keys belong in the environment.")
     try:
+        if "@" in urlsplit(api_base).netloc:
+            raise UsageError(
+                f"{flag} must not contain a user name or password. Keys belong in the environment."
+            )
         normalise_url(api_base)
-    except SourceError:
+    except (SourceError, ValueError):
         shown = shorten(sanitise_line(api_base), 80)
         words = f'"{shown}" is not the URL of a server. Set {flag} to one like http://localhost:11434.'
         raise UsageError(words) from None

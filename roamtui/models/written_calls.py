@@ -32,6 +32,8 @@ _ARGUMENT = re.compile(
     r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
 )
 """An argument of one of our tools, as a keyword, in tags, or in JSON that cannot be read."""
+_NO_ARGUMENTS = re.compile(r"\s*(?:\(\s*\)|\})")
+"""What follows a tool that is called without arguments: `list_documents()`, or the end of JSON."""
 _ARGUMENTS_AHEAD = 80
 """Maximum number of characters between the name of a tool and its arguments."""
 _DECODER = json.JSONDecoder(strict=False)
@@ -83,6 +85,8 @@ def is_quoted(before: str) -> bool:
 
 def _read_arguments(text: str, start: int, end: int) -> tuple[object, int]:
     """Return the arguments between a tool's name and the next name, or None, and where they end."""
+    if nothing := _NO_ARGUMENTS.match(text, start, end):
+        return {}, nothing.end()
     head = text[start : min(start + _ARGUMENTS_AHEAD, end)]
     brace = head.find("{")
     if brace > 0 and head[brace - 1] == '"':  # an object in a string

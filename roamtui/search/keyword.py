@@ -162,7 +162,7 @@ def add_snippets(ranking: Ranking, hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
 def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlier: Sequence[str]) -> Ranking:
     numbers = range(len(index))
-    if within is not None and within != index.library.root_id:
+    if within is not None:
         node = index.library.node(within)
         numbers = index.numbering.subtree(index.numbering.number_of(node.document, node.row))
     query = parse_query(text)

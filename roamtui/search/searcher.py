@@ -243,6 +243,7 @@ class Searcher:
                 return ()
             library = self._indexed_library
             assert library is not None, "it was just indexed"
+            within = None if within == library.root_id else within
             ranking = self._words.rank(library, query, max(limit, CANDIDATES), within, earlier)
             vector, similarities = self._rank_by_meaning(query, ranking, vectors, within)
         has_subject = not ranking.topics and not ranking.matcher.is_vague

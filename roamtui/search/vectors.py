@@ -9,8 +9,8 @@ from itertools import chain, islice
 from math import isfinite
 from typing import Protocol
 
-from roamtui.document.document import NodeKind, hash_text
-from roamtui.document.library import Library
+from roamtui.document.document import Document, NodeKind, hash_text
+from roamtui.document.library import Library, Node
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.search.base import Embedder, VectorArray, VectorRows
@@ -64,14 +64,11 @@ def make_section_chunks(library: Library, section_id: str, size: int) -> Iterato
 def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
     """Return the titles of a section and its text without the heading, or None if it has no chunk."""
     node = library.node(section_id)
-    document = node.document
+    document, start, end = _locate_text(node)
     row = node.row
     columns = document.columns
     key = document.key
-    text = document.text[columns.starts[row] : columns.starts[row + 1]]
-    if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
-        text = text[heading.end() :]  # the heading is among the titles
-    text = text.strip()
+    text = document.text[start:end].strip()
     if not text and node.has_children:
         return None
     path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
@@ -79,6 +76,16 @@ def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
         path |= dict.fromkeys(columns.path(row))
     titles = PLAIN_PATH_STEP.join(" ".join(title.split()) for title in path if title.strip())
     return titles[-_PATH_LENGTH_MAX:], text
+
+
+def _locate_text(node: Node) -> tuple[Document, int, int]:
+    """Return where the own text of a node is, without its heading, which is among the titles."""
+    document = node.document
+    columns = document.columns
+    start, end = columns.starts[node.row : node.row + 2]
+    is_section = columns.kinds[node.row] is NodeKind.SECTION
+    heading = _HEADING.match(document.text[start:end]) if is_section else None
+    return document, start + (heading.end() if heading else 0), end
 
 
 def split_text(text: str, size: int) -> Iterator[str]:
@@ -282,10 +289,11 @@ class VectorIndex:
         if not known:
             return None
         nearest = max(known, key=lambda row: float(self._matrix[row] @ query))
+        document, first, _ = _locate_text(self._library.node(section_id))
+        for piece in pieces[: nearest - start]:  # the same words may be there several times
+            first = document.text.index(piece, first) + len(piece)
         piece = pieces[nearest - start]
-        node = self._library.node(section_id)
-        document = node.document
-        first = document.text.index(piece, document.columns.starts[node.row])
+        first = document.text.index(piece, first)
         return Span(doc=document.key, start=first, end=first + len(piece))
 
     def _reserve_rows(self, number: int, chunk_count: int) -> int | None:

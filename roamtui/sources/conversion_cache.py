@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from roamtui import __version__
 from roamtui.convert.conversion import convert, is_quick
 from roamtui.convert.converted import ConvertedText, PageReport, has_tesseract
 from roamtui.convert.formats import CONVERTERS_VERSION, PDF, Format
@@ -58,7 +57,7 @@ def convert_cached(
     path: Path | None = None
     if conversion.cache_dir is not None and not is_quick(source_format, data):
         digest = blake2b(data, digest_size=16, key=source_format.name.encode())
-        digest.update(f"{__version__} {CONVERTERS_VERSION}".encode())
+        digest.update(str(CONVERTERS_VERSION).encode())
         stem = digest.hexdigest()
         path = conversion.cache_dir / f"{stem}.{'+'.join(languages).replace('/', '-')}.json"
         with_ocr = sorted(conversion.cache_dir.glob(f"{stem}.*.json"), reverse=True)

@@ -34,7 +34,7 @@ class FileStamps:
         self._single_file = paths[0] if len(paths) == 1 and not self._paths[0].is_dir() else ""
         self._lock = threading.Lock()
         self._listing: Listing | None = None
-        self._folder_times: list[int] = []
+        self._folder_times: list[tuple[int, SourceStamp | None]] = []
 
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
@@ -57,8 +57,8 @@ class FileStamps:
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}
 
 
-def _read_folder_times(listing: Listing) -> list[int]:
-    """Return when each folder was last written to, or nothing if one is gone."""
+def _read_folder_times(listing: Listing) -> list[tuple[int, SourceStamp | None]]:
+    """Return when each folder and its `.gitignore` was last written to, or nothing if a folder is gone."""
     with suppress(OSError):
-        return [path.stat().st_mtime_ns for path in listing.folders]
+        return [(path.stat().st_mtime_ns, stamp_source(str(path / ".gitignore"))) for path in listing.folders]
     return []

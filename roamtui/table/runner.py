@@ -239,7 +239,7 @@ class _Filler(Struct, kw_only=True):
         assert exchange is not None
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
             limit = self.spending.usd_max
-            self.run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
+            self.run.stop_reason = f"The next question could exceed your spending limit of ${limit:,.10g}."
             return None
         cell = replace(cell, usage=spent)
         coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)

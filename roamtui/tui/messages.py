@@ -12,7 +12,9 @@ from roamtui.conversation.update import Command
 from roamtui.models.base import Model
 
 TARGET_META = "roamtui_target"
-"""The style metadata key with the number of a target, such as a link, so that a click finds it."""
+"""Key of the index of a target in the style of its words."""
+LINK_META = "roamtui_link"
+"""Key of the number of a link in the style of its words."""
 
 
 class SectionTarget(Struct, frozen=True):

@@ -7,7 +7,7 @@ from textual.style import Style
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.lines import Line, RunStyle, TextRole
-from roamtui.tui.messages import TARGET_META
+from roamtui.tui.messages import LINK_META
 
 _ROLE_STYLES = {
     TextRole.TEXT: "",
@@ -45,7 +45,7 @@ def render_run(text: str, style: RunStyle) -> Content:
     for markup in list_styles(style):
         content = content.stylize(markup)
     if style.link_number is not None:
-        content = content.stylize(Style.from_meta({TARGET_META: style.link_number}))
+        content = content.stylize(Style.from_meta({LINK_META: style.link_number}))
     return content
 
 

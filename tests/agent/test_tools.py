@@ -106,7 +106,7 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     finished = await _call(agent, "expand_sections", {"section_ids": wanted})
     assert tuple(agent.conversation.state.open_sections) == tuple(wanted[:20])
     assert finished.section_ids == tuple(wanted[:20])
-    assert results(agent)[0].endswith("(280 more ids were not opened: the limit is 20 per call.)")
+    assert results(agent)[0].endswith("(Not opened: 280 more ids. The limit is 20 per call.)")
 
 
 @pytest.mark.parametrize("shape", ['{{"section_ids": ["{0}", "{1}"]}}', "{1}", '{{"section_ids": "{0}{1}"}}'])

@@ -98,3 +98,13 @@ def test_rows_of_any_length_keep_their_heads_below_a_title() -> None:
         "Stock list\n\n## Item: Rope – Boat (rows 3–6)\n\n| Item | Qty | Note |  |\n| --- | --- | --- | --- |\n"
         "| Rope | 3 |\n| Oar | 2 | new | red |\n| Sail | 1 |\n| Boat | 1 | old |\n"
     )
+
+
+def test_an_open_quotation_mark_takes_no_other_rows() -> None:
+    for text in ('a,b\n1,"x\n2,y\n3,z\n', 'a\tb\n1\t"x\n2\ty\n3\tz\n'):
+        converted = convert_separated(text.encode(), "a.csv")
+        assert '| 1 | "x |\n| 2 | y |\n| 3 | z |' in converted.text
+        assert converted.notes == ("a quotation mark is not closed, so all of them are shown as they are.",)
+    closed = convert_separated(b'a,b\n1,"x\n2"\n3,"y\n4"\n', "a.csv")
+    assert closed.notes == ()
+    assert "| 1 | x 2 |" in closed.text

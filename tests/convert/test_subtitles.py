@@ -63,3 +63,8 @@ def test_words_belong_to_who_says_them(cues: list[str], paragraphs: list[str]) -
     file = "\n\n".join(f"{times[number]} --> {times[number + 1]}\n{cue}" for number, cue in enumerate(cues))
     text = convert_subtitles(f"WEBVTT\n\n{file}".encode(), "a.vtt").text
     assert [block[len("**0:00:00** ") :] for block in text.strip().split("\n\n")[1:]] == paragraphs
+
+
+def test_times_need_no_parts_of_a_second() -> None:
+    text = convert_subtitles(b"00:00:01 --> 00:00:02\nHello\n", "a.vtt").text
+    assert text.endswith("**0:00:01** Hello\n")

@@ -69,7 +69,7 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
             {"section_ids": ["ffffffff", {"a": 7}]},
             'No section is called "ffffffff" in the document.',
         ),
-        ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "5 more ids were not opened"),
+        ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "Not opened: 5 more ids."),
         ("search_sections", {"query": "fee", "within": "ffffffff"}, "no section is called"),
         ("outline", {"budget": "much"}, "About the library"),
         ("list_documents", {"offset": 3, "limit": None}, "one document"),

@@ -21,3 +21,9 @@ def test_a_name_or_an_address_without_sense_is_refused(name: str, address: str |
     with pytest.raises(UsageError, match=problem) as caught:
         make_model(name, api_base=address)
     assert str(caught.value).isprintable()
+
+
+def test_a_sign_in_the_path_of_an_address_is_no_password() -> None:
+    make_model("openai/x", api_base="https://gateway.example/v1/accounts/team@corp")
+    with pytest.raises(UsageError, match="must not contain a user name or password"):
+        make_model("openai/x", api_base="https://me:secret@gateway.example/v1")

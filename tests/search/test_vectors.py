@@ -142,3 +142,13 @@ def test_an_embedder_in_whose_place_another_model_has_come_is_told(added: str) -
     if added:
         with pytest.raises(RoamtuiError, match="hashed gives vectors of another length"):
             other.embed(dict(other.iter_missing()))
+
+
+def test_the_nearest_piece_is_in_the_text_below_the_heading(tmp_path: Path) -> None:
+    library = make_library("# Club\n\n## Refunds\n\nRefunds\n\n## Fees\n\nTea costs.\n")
+    index = _open(library, SectionStore(tmp_path / "index"))
+    index.embed(dict(index.iter_missing()))
+    query = index.embed_query("Refunds")
+    piece = index.find_nearest_piece(query, id_of(library, "Refunds"))
+    assert piece is not None
+    assert library.root.text[: piece.start].endswith("## Refunds\n\n")

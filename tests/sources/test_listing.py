@@ -193,3 +193,13 @@ _PATHS = st.lists(st.sampled_from((", ", "~", "/", "a"))).map(lambda parts: "/no
 @given(st.lists(_PATHS, min_size=1))
 def test_several_sources_are_split_as_they_were_joined(paths: list[str]) -> None:
     assert [Path(path) for path in split_sources(join_sources(paths))] == [*map(Path, paths)]
+
+
+def test_a_changed_list_of_ignored_files_is_noticed(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "b.md")
+    ignored = tmp_path / ".gitignore"
+    ignored.write_text("\n")
+    stamps = FileStamps([str(tmp_path)])
+    assert len(stamps.read() or {}) == 2
+    ignored.write_text("b.md\n")
+    assert len(stamps.read() or {}) == 1

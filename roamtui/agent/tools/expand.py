@@ -10,6 +10,7 @@ from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.outline.ids import parse_reference
 from roamtui.outline.references import is_known, suggest_ids
+from roamtui.plain import format_count
 
 _NO_IDS = f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline."
 
@@ -30,7 +31,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             results += [(result.id, result.status) for result in event.results]
             texts += [result.text for result in event.results]
     if left_out:
-        texts.append(f"({left_out} more ids were not opened: the limit is {IDS_MAX} per call.)")
+        texts.append(f"(Not opened: {format_count(left_out, 'more id')}. The limit is {IDS_MAX} per call.)")
     text = "\n\n".join(texts)
     return ToolResponse(text=text, event=ToolFinished(section_ids=ids, results=tuple(results)))
 

@@ -20,7 +20,7 @@ from roamtui.quotes.words import widen_to_words
 from roamtui.text import Span, format_page
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
-from roamtui.tui.messages import TARGET_META, ReadingPositionChanged, StatusMessage
+from roamtui.tui.messages import LINK_META, ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.document_view import make_document_view
 from roamtui.tui.reader.lazy_lines import (
     Highlights,
@@ -281,6 +281,6 @@ class Reader(LinesView, inherit_bindings=False):
         located = self.lines.get_line(clicked.y + self.top_y) if clicked else None
         if located is None:
             return
-        number = event.style.meta.get(TARGET_META)
+        number = event.style.meta.get(LINK_META)
         if number is not None:
             self.follow(self.lines.get_chunk_lines(located.chunk).links[number])

@@ -64,7 +64,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
     async def _load(self) -> None:
         saved = await asyncio.to_thread(self._store.list)
         listed = [item for item in saved if item.problem or not item.is_one_shot or self._is_current(item)]
-        self._summaries = tuple(sorted(listed, key=lambda item: item.source != self._source))
+        is_open = self._conversation is not None
+        self._summaries = tuple(sorted(listed, key=lambda item: is_open and item.source != self._source))
         self.show()
         self.show_message("" if listed else "No conversations yet: ask a question.")
 
