@@ -19,7 +19,7 @@ from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_sourc
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
 from roamtui.convert.converted import PageReport
-from roamtui.document.added_sources import append_source, open_all, restore_sources
+from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.loader import (
     Loader,
@@ -165,7 +165,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 )
         library, loader = self.open(split_sources(source), load_all=True)
         for name in added:
-            wanted = append_source(library, name)
+            wanted = list_sources_with(library, name)
             library, loader = restore_sources(library, loader, wanted, self.open_added)
         if conversation is None:
             return library

@@ -101,7 +101,7 @@ def strip_anchor(title: str) -> str:
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
 
 
-def find_anchor(title: str) -> str:
+def extract_anchor(title: str) -> str:
     """Return the anchor that an attribute at the end of a title names, or an empty text."""
     match = _ANCHOR.search(title) if title.rstrip().endswith("}") else None
     return match["name"] if match is not None else ""

@@ -53,7 +53,7 @@ class Agent:
         a section is unknown, or the person does not agree to another model. If the model fails, the
         answer says so.
         """
-        from roamtui.agent.answering import Answering  # noqa: PLC0415
+        from roamtui.agent.answer_loop import AnswerLoop  # noqa: PLC0415
 
         conversation = self.conversation
         asked_in = conversation.switch_count
@@ -64,7 +64,7 @@ class Agent:
                 return None
             conversation.refused_origins.clear()
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
-            answering = Answering(
+            loop = AnswerLoop(
                 conversation=conversation,
                 model=self.model,
                 search=self.search,
@@ -72,7 +72,7 @@ class Agent:
                 options=self.options,
             )
             with self.search.meter.charging():
-                await answering.answer(question, options)
+                await loop.answer(question, options)
             return conversation.state.exchanges[-1]
 
     async def check_answers_again(self) -> int:

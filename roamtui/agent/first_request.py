@@ -13,7 +13,7 @@ from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
+from roamtui.outline.coverage import Coverage, format_absence, measure_coverage
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.labels import make_path
 from roamtui.outline.neighbourhood import render_neighbourhood
@@ -56,7 +56,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     @property
     def has_clear_hit(self) -> bool:
         """Whether it has a section that is surely asked for, so that a short outline is enough."""
-        return bool(self.auto_opened) or any(hit.is_named for hit in self.hits)
+        return bool(self.auto_opened) or any(hit.is_statement for hit in self.hits)
 
 
 def make_view(state: ConversationState, *, shown: Iterable[Span] = (), room_tokens: int) -> ModelView:
@@ -120,7 +120,7 @@ async def retrieve_context(
     return await asyncio.to_thread(_choose_context, view, hits, question, coverage)
 
 
-def find_pages_about(
+def choose_pages(
     state: ConversationState, searcher: Searcher, question: str, within: str | None
 ) -> tuple[str, ...]:
     """Return links to pages that nobody has read, and whose titles or descriptions bear on a question."""
@@ -152,14 +152,14 @@ def _choose_context(
     taken = sum(estimate_delivery_tokens(library, section_id, view.part_tokens) for section_id in opened)
     view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
-    missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""
+    missing = f"({format_absence(coverage, *listed.missing)})" if listed.missing else ""
     near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
     if listed.text or opened:
         parts = [HITS_LEAD if listed.section_ids else "", listed.text, missing, near]
     elif hits or found is None:  # there is no room for them, or the search failed
         parts = [missing]
     else:
-        parts = [write_absence(coverage, "Search finds nothing for it", *listed.missing)]
+        parts = [format_absence(coverage, "Search finds nothing for it", *listed.missing)]
     return QuestionContext(
         text="\n\n".join(filter(None, parts)),
         excerpts=listed.excerpts,

@@ -40,7 +40,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.passages import find_code
 from roamtui.markdown.units import read_visible_line
-from roamtui.outline.coverage import measure_coverage, write_absence
+from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_signs
@@ -52,7 +52,7 @@ from roamtui.retrieval.answers import (
     list_lacking_words,
 )
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
-from roamtui.retrieval.missing import format_absence, list_absent_names
+from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
 from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms
@@ -191,18 +191,18 @@ def _write_lead(
     """
     library = state.library
     exchange = state.exchanges[-1]
-    missing = format_absence(absent)
+    missing = list_absence_clauses(absent)
     if passages:
         is_near = any(passage.is_near for passage in passages)
         judgement = _judge(exchange.question, whole, is_near=is_near)
         is_compared = any(passage.similarity is not None for passage in passages)
         nearest = _NEAREST if is_compared else _NEAREST_BY_WORDS
-        absence = write_absence(measure_coverage(library), *missing) if missing else ""
+        absence = format_absence(measure_coverage(library), *missing) if missing else ""
         return " ".join(filter(None, [judgement, nearest, absence]))
     coverage = measure_coverage(library, exchange.within)
     is_compared = any(hit.similarity is not None for hit in hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
-    lead = f"Not found: {write_absence(coverage, f'{nothing} found', *missing)}"
+    lead = f"Not found: {format_absence(coverage, f'{nothing} found', *missing)}"
     places = "; ".join(_list_places_of_words(exchange.question, hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
 

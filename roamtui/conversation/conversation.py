@@ -38,7 +38,7 @@ from roamtui.conversation.update import (
     list_nodes_to_load,
     update,
 )
-from roamtui.document.added_sources import SourceOpener, append_source, list_sources_of, restore_sources
+from roamtui.document.added_sources import SourceOpener, list_sources_of, list_sources_with, restore_sources
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import StoreError, UsageError
@@ -288,7 +288,7 @@ class Conversation:
             library = self.state.library
             if part.source in {source.name for source in list_sources_of(library)}:
                 raise UsageError(f"{make_short_name(part.source)} is already part of this conversation.")
-            sources = append_source(library, part.source)
+            sources = list_sources_with(library, part.source)
             restored = await call_in_thread(
                 restore_sources, library, self.source_loader, sources, lambda _: (part, loader)
             )

@@ -19,25 +19,25 @@ REPORT_SECONDS = 0.1
 PROBLEM = 3
 """Exit status if the last line is a sentence about a problem instead of the result."""
 OUT_OF_MEMORY = 4
-"""Exit status if the job needs more memory than it may have."""
+"""Exit status if the conversion needs more memory than it may have."""
 _CHARACTERS_MAX = 100_000_000
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run a job on standard input, and write the result as JSON on the last line.
+    """Convert standard input, and write the result as JSON on the last line.
 
-    The arguments are the job, as JSON, and the name of the file. Each line before the result is the arguments
-    of a `PageReport`, as a JSON array.
+    The arguments are the request, as JSON, and the name of the file. Each line before the result has the
+    arguments of a `PageReport`, as a JSON array.
     """
-    encoded_job, name = map(replace_surrogates, arguments)  # a file's name need not be valid text
-    job = msgspec.json.decode(encoded_job, type=ConversionRequest)
+    encoded_request, name = map(replace_surrogates, arguments)  # a file's name need not be valid text
+    request = msgspec.json.decode(encoded_request, type=ConversionRequest)
     data = sys.stdin.buffer.read()
     output = sys.stdout
     sys.stdout = sys.stderr  # what a library prints must not mix with the result
     status = 0
     try:
-        _limit_resources(job)
-        result = msgspec.json.encode(_convert(job, data, name))
+        _limit_resources(request)
+        result = msgspec.json.encode(_convert(request, data, name))
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except RoamtuiError as error:
@@ -69,18 +69,18 @@ def _convert(request: ConversionRequest, data: bytes, name: str) -> ConvertedTex
     return msgspec.structs.replace(converted, text=replace_surrogates(converted.text))
 
 
-def _limit_resources(job: ConversionRequest) -> None:
+def _limit_resources(request: ConversionRequest) -> None:
     """Limit memory and CPU time of this process, and forbid it to write files, if the system can."""
     if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
         import psutil  # noqa: PLC0415 - not installed on Linux
 
-        Thread(target=_watch_memory, args=(psutil.Process(), job.memory_bytes_max), daemon=True).start()
+        Thread(target=_watch_memory, args=(psutil.Process(), request.memory_bytes_max), daemon=True).start()
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - Windows has none
 
         limits = {
-            resource.RLIMIT_AS: job.memory_bytes_max,
-            resource.RLIMIT_CPU: job.seconds_max,
+            resource.RLIMIT_AS: request.memory_bytes_max,
+            resource.RLIMIT_CPU: request.seconds_max,
             resource.RLIMIT_FSIZE: 0,
         }
         for kind, limit in limits.items():

@@ -76,9 +76,9 @@ def parse_start(data: bytes, charset: str | None, length_max: int) -> Any:  # no
 def _run_conversion(
     request: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None
 ) -> ConvertedText:
-    from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
+    from roamtui.convert.subprocess_job import run_in_subprocess  # noqa: PLC0415 - rarely needed
 
-    return msgspec.json.decode(run_job(request, data, name, on_progress), type=ConvertedText)
+    return msgspec.json.decode(run_in_subprocess(request, data, name, on_progress), type=ConvertedText)
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

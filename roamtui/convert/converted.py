@@ -1,4 +1,4 @@
-"""Converted text, the job that converts a file, and reports on its progress."""
+"""Converted text, the request to convert a file, and reports on its progress."""
 
 import shutil
 from collections.abc import Callable, Iterable
@@ -47,7 +47,7 @@ def note_page_edges(converted: ConvertedText, texts: Iterable[str]) -> Converted
 
 
 class ConversionRequest(Struct, frozen=True, kw_only=True):
-    """A job of the subprocess: how to convert a file."""
+    """How the subprocess converts a file."""
 
     memory_bytes_max: ClassVar[int] = 2_000_000_000
     format_name: str

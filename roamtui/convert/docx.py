@@ -19,11 +19,11 @@ from roamtui.convert.docx_styles import (
     Style,
     StyleSheet,
     get_child_value,
-    has_look,
+    has_format,
     is_on,
-    read_looks,
+    read_formatting,
 )
-from roamtui.convert.html import convert_noted
+from roamtui.convert.html import convert_office_html
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.html_tree import parse_html_tree
 from roamtui.convert.list_numbers import PLAIN_NUMBER
@@ -39,7 +39,7 @@ from roamtui.convert.xml_elements import (
 )
 from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
-from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS, write_box, write_note_mark
+from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS, write_checkbox, write_note_mark
 
 _PLAIN = frozenset(
     {"t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym", "footnoteReference", "endnoteReference"}
@@ -71,11 +71,11 @@ _Piece = tuple[tuple[str, ...], str]
 def convert_docx(data: bytes, name: str) -> ConvertedText:
     """Convert a Word document to Markdown."""
     package = ZipPackage(data, name)
-    writer = _HtmlWriter(package)
+    writer = _DocxHtmlWriter(package)
     html = writer.write_bodies()
     if html is None:
         raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
-    text = convert_noted(html, writer.notes)
+    text = convert_office_html(html, writer.notes)
     losses = (f"{start}: {', '.join(names)}." for start, names in writer.losses.items())
     notes = (*losses, *package.list_damage())
     converted = ConvertedText(text=text, title=package.read_title(), notes=notes)
@@ -97,8 +97,8 @@ class _Cell(Struct):
     rows: int = 1
 
 
-class _HtmlWriter:
-    def __init__(self, package: ZipPackage, around: "_HtmlWriter | None" = None) -> None:
+class _DocxHtmlWriter:
+    def __init__(self, package: ZipPackage, around: "_DocxHtmlWriter | None" = None) -> None:
         """Prepare to write a document. If it is inside another one, `around` is the writer of that one."""
         main = package.find_main_part("word/document.xml")
         self._bodies = package.parse(main).findall("{*}body")
@@ -145,7 +145,7 @@ class _HtmlWriter:
                 blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
                 continue
             style = self._styles.read_paragraph(element)
-            content += _join_pieces(self._write_line(element, style.looks))
+            content += _join_pieces(self._write_line(element, style.formatting))
             # a damaged one hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
             after = element.getnext()
@@ -204,19 +204,19 @@ class _HtmlWriter:
         return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
     def _write_line(  # noqa: PLR0912 - one for each kind
-        self, parent: Any, looks: Mapping[str, str], marks: tuple[str, ...] = ()
+        self, parent: Any, formatting: Mapping[str, str], marks: tuple[str, ...] = ()
     ) -> Iterator[_Piece]:
-        """Yield the parts of a line. `looks` and `marks` are those of the text around them."""
-        is_shown = not has_look(looks, "vanish")
-        size = _read_size(looks)
+        """Yield the parts of a line. `formatting` and `marks` are those of the text around them."""
+        is_shown = not has_format(formatting, "vanish")
+        size = _read_size(formatting)
         for child in parent:
             name = get_local_name(child)
             is_visible = is_shown and self._is_in_text()
             match name:
                 case "r":
                     style = self._styles.get_style(get_child_value(child, "rPr/{*}rStyle"))
-                    own = {**style.looks, **read_looks(child)}
-                    inner = {**looks, **own}
+                    own = {**style.formatting, **read_formatting(child)}
+                    inner = {**formatting, **own}
                     is_smaller = _read_size(inner) < size
                     if "position" not in inner:
                         size = _read_size(inner)
@@ -228,30 +228,32 @@ class _HtmlWriter:
                     self._fields[-1].instruction += child.text or ""
                 case "hyperlink":
                     relation = self._relations.get(get_attribute(child, "id"))
-                    yield from _wrap_link(relation.target if relation else "", self._write_line(child, looks))
+                    yield from _wrap_link(
+                        relation.target if relation else "", self._write_line(child, formatting)
+                    )
                 case "fldSimple":
                     link = _LINK_FIELD.match(get_attribute(child, "instr"))
-                    yield from _wrap_link(link[1] if link else "", self._write_line(child, looks))
+                    yield from _wrap_link(link[1] if link else "", self._write_line(child, formatting))
                 case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
-                    yield (), write_box(is_checked=is_true(get_child_value(box, "checked")))
+                    yield (), write_checkbox(is_checked=is_true(get_child_value(box, "checked")))
                 case "oMath" | "oMathPara":
                     yield (), escape(write_formula(child))
                 case "ruby" | "rt":
-                    yield (), f"<{name}>{_join_pieces(self._write_line(child, looks))}</{name}>"
+                    yield (), f"<{name}>{_join_pieces(self._write_line(child, formatting))}</{name}>"
                 case "AlternateContent":
-                    yield from self._write_line(choose_alternative(child), looks, marks)
+                    yield from self._write_line(choose_alternative(child), formatting, marks)
                 case _ if name in _DRAWINGS:
                     yield (), "".join(self._write_drawing(child)) if is_visible else ""
                 case _ if name in _PLAIN:
-                    yield marks, self._write_text(name, child, looks) if is_visible else ""
+                    yield marks, self._write_text(name, child, formatting) if is_visible else ""
                 case _:
-                    yield from self._write_line(child, looks, marks) if name not in _REMOVED else ()
+                    yield from self._write_line(child, formatting, marks) if name not in _REMOVED else ()
 
-    def _write_text(self, name: str, element: Any, looks: Mapping[str, str]) -> str:
+    def _write_text(self, name: str, element: Any, formatting: Mapping[str, str]) -> str:
         text = ""
         match name:
             case "t":
-                text = translate_symbols(element.text or "", looks.get("rFonts", ""))
+                text = translate_symbols(element.text or "", formatting.get("rFonts", ""))
                 text = text.translate(WITHOUT_NOTE_SIGNS)
             case "tab" | "ptab":
                 text = "\t"
@@ -285,7 +287,9 @@ class _HtmlWriter:
                 states = {get_local_name(each): get_attribute(each, "val") or "1" for each in box}
                 yield (
                     (),
-                    write_box(is_checked=has_look(states, "checked" if "checked" in states else "default")),
+                    write_checkbox(
+                        is_checked=has_format(states, "checked" if "checked" in states else "default")
+                    ),
                 )
             elif choices is not None:
                 entries = [get_attribute(entry, "val") for entry in choices.iterfind("{*}listEntry")]
@@ -336,7 +340,7 @@ class _HtmlWriter:
             if not self._is_inner:
                 data = self._package.read(part)
                 if data.startswith(ZIP_START):
-                    html = _HtmlWriter(ZipPackage(data, part), self).write_bodies()
+                    html = _DocxHtmlWriter(ZipPackage(data, part), self).write_bodies()
                 elif data.lstrip().startswith((b"<", b"\xef\xbb\xbf<")):
                     root = parse_html_tree(decode_html(data)[0].translate(WITHOUT_NOTE_SIGNS))
                     root.tag = "div"
@@ -398,22 +402,22 @@ def _has_first_row(table: Any) -> bool:
     return is_true(named) if named else is_number and bool(int(bits, 16) & _FIRST_ROW_BIT)
 
 
-def _read_size(looks: Mapping[str, str]) -> float:
+def _read_size(formatting: Mapping[str, str]) -> float:
     """Return the size of letters, or infinity if it is unknown."""
-    size = looks.get("sz", "")
+    size = formatting.get("sz", "")
     return int(size) if size.isdecimal() else math.inf
 
 
 def _list_marks(
-    own: Mapping[str, str], looks: Mapping[str, str], style: Style, *, is_smaller: bool
+    own: Mapping[str, str], formatting: Mapping[str, str], style: Style, *, is_smaller: bool
 ) -> tuple[str, ...]:
-    """List the HTML elements around a run. `own` are looks that differ from those of its paragraph.
+    """List the HTML elements around a run. `own` is formatting that differs from that of its paragraph.
 
     `is_smaller` tells whether it is smaller than the letters before it. If not, its position only moves it.
     """
-    marks = [tag for look, tag in _MARKS.items() if has_look(own, look)]
-    align = looks.get("vertAlign")
-    position = looks.get("position", "0") if is_smaller else "0"
+    marks = [tag for look, tag in _MARKS.items() if has_format(own, look)]
+    align = formatting.get("vertAlign")
+    position = formatting.get("position", "0") if is_smaller else "0"
     if align == "superscript" or position.strip("0").isdecimal():
         return (*marks, "sup")
     if align == "subscript" or position.startswith("-"):

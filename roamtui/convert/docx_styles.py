@@ -1,4 +1,4 @@
-"""What the styles and lists of a Word document say about a paragraph: its outline level, looks and number."""
+"""What the styles and lists of a Word document say of a paragraph: its level, formatting and number."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Style(Struct, frozen=True, kw_only=True):
     number_id: str = ""
     number_level: int = -1
     """0-based level in a list, or -1 if the list knows it."""
-    looks: Mapping[str, str] = {}
+    formatting: Mapping[str, str] = {}
     """The value of each property of its text, such as `b` for bold, by name."""
 
 
@@ -70,7 +70,7 @@ def _add(style: Style, element: Any, name: str = "") -> Style:
         level=max(0, read_number(outline, style.level)),
         number_id=get_child_value(element, "pPr/{*}numPr/{*}numId") or style.number_id,
         number_level=read_number(get_child_value(element, "pPr/{*}numPr/{*}ilvl"), style.number_level),
-        looks={**style.looks, **read_looks(element)} if name else style.looks,
+        formatting={**style.formatting, **read_formatting(element)} if name else style.formatting,
     )
 
 
@@ -80,21 +80,21 @@ def get_child_value(element: Any, path: str) -> str:
     return get_attribute(child, "val") if child is not None else ""
 
 
-def read_looks(element: Any) -> dict[str, str]:
+def read_formatting(element: Any) -> dict[str, str]:
     """Return the values of the properties of text in the `rPr` of an element. One without a value is on."""
     properties = element.find("{*}rPr") if element is not None else None
     if properties is None:
         return {}
-    looks = {get_local_name(child): get_attribute(child, "val") or "1" for child in properties}
+    formatting = {get_local_name(child): get_attribute(child, "val") or "1" for child in properties}
     fonts = properties.find("{*}rFonts")
     if fonts is not None:
-        looks["rFonts"] = get_attribute(fonts, "ascii")
-    return looks
+        formatting["rFonts"] = get_attribute(fonts, "ascii")
+    return formatting
 
 
-def has_look(looks: Mapping[str, str], name: str) -> bool:
+def has_format(formatting: Mapping[str, str], name: str) -> bool:
     """Return whether a property such as `b` is on."""
-    return is_true(looks.get(name))
+    return is_true(formatting.get(name))
 
 
 def is_on(element: Any, path: str) -> bool:
@@ -167,7 +167,7 @@ def _read_level(element: Any) -> tuple[int, ListLevel]:
 
 
 def _read_kind(shape: Any) -> str:
-    """Read how a level is numbered: a kind of `format_number`, or another name that it does not know."""
+    """Read how a level is numbered: a kind of `format_list_number`, or another name that it does not know."""
     kind = get_attribute(shape, "val")
     first = get_attribute(shape, "format").partition(",")[0].strip()
     return first if kind == "custom" and first.isdecimal() else kind

@@ -51,14 +51,14 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     above = (0, 0)
     for part in (part_names[key] for key in pages):
         page, _ = read_page(decode_html(package.read(part, is_needed=True))[0], image_base=part)
-        _raise_note_marks(page)
+        _superscript_note_marks(page)
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)
     title = next((join_text(element) for element in root.iter("{*}title")), "")
     return ConvertedText(text="\n\n".join(blocks) + "\n", title=title, notes=package.list_damage())
 
 
-def _raise_note_marks(page: Any) -> None:
+def _superscript_note_marks(page: Any) -> None:
     """Raise the marks of notes, because perhaps only their style raises them, and no element."""
     for link in page.iter("a"):
         is_mark = "noteref" in f"{link.get('epub:type', '')} {link.get('role', '')}"

@@ -13,7 +13,7 @@ from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
 from roamtui.convert.html_tree import find_code_language, read_page
-from roamtui.convert.list_numbers import format_number
+from roamtui.convert.list_numbers import format_list_number
 from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, write_rows
 from roamtui.convert.xml_elements import join_text, read_number
 from roamtui.markdown.escaping import (
@@ -92,7 +92,7 @@ def convert_html_file(
     return replace(convert_html(text, base_url=base_url), notes=notes)
 
 
-def convert_noted(html: str, notes: Sequence[str]) -> str:
+def convert_office_html(html: str, notes: Sequence[str]) -> str:
     """Convert HTML of an office program, and add each note after the block that first refers to it.
 
     Each line of code is a block `pre` of its own. Without headings, lines in bold are headings. `notes` are
@@ -357,8 +357,8 @@ def _write_list(element: Any) -> list[str]:
         return write_blocks(element)
     items = _finish_blocks([_write_text(element.text)])
     kind = element.get("type", "")
-    looks = f"{element.get('style', '')} {element.get('class', '')}"
-    if style := _LIST_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX]):
+    styling = f"{element.get('style', '')} {element.get('class', '')}"
+    if style := _LIST_STYLE.search(styling[:ATTRIBUTE_LENGTH_MAX]):
         kind = style[1].lower() + ("Roman" if style[2].lower() == "roman" else "Letter")
     elif kind not in ("a", "A", "i", "I"):
         kind = "decimal"
@@ -373,7 +373,7 @@ def _write_list(element: Any) -> list[str]:
         mark = "- "
         if is_item and element.tag == "ol":
             number = read_number(child.get("value"), number)
-            label = f"{format_number(number, kind)}. "
+            label = f"{format_list_number(number, kind)}. "
             has_number = has_number and _NUMBERED.match(label) is not None
             if has_number:
                 mark = label

@@ -26,7 +26,7 @@ _Line = tuple[Any, str, bool]
 """An element that a page shows as one line or paragraph, its words, and whether it looks like a title."""
 
 
-def raise_titles(root: Any) -> None:
+def promote_titles(root: Any) -> None:
     """Make headings of the lines that look like titles.
 
     A page with headings stays as it is, unless all of them are heads of its printed pages.
@@ -34,7 +34,7 @@ def raise_titles(root: Any) -> None:
     headings = [*root.iter(*HEADINGS)]
     if any(count < _REPEATED_MIN for count in Counter(map(join_text, headings)).values()):
         return
-    # Without these spaces, words that a page shows apart would be joined. It shows no difference.
+    # Without these spaces, words that a page shows apart would be joined.
     for block in root.iter("br", "div", "p", "td", "th"):
         if next(block.iterancestors("pre"), None) is None:
             block.text = f" {block.text or ''}"
@@ -78,8 +78,8 @@ def _is_bold(element: Any) -> bool:
     for node in element.xpath(".//text()[normalize-space()]"):
         holder = node.getparent()
         around = holder.getparent() if node.is_tail else holder
-        looks = [around, *around.iterancestors()] if around is not None else []
-        styles = (each.get("style", "")[:ATTRIBUTE_LENGTH_MAX] for each in looks)
-        if not (any(each.tag in _BOLD_TAGS for each in looks) or any(map(_BOLD_STYLE.search, styles))):
+        elements = [around, *around.iterancestors()] if around is not None else []
+        styles = (each.get("style", "")[:ATTRIBUTE_LENGTH_MAX] for each in elements)
+        if not (any(each.tag in _BOLD_TAGS for each in elements) or any(map(_BOLD_STYLE.search, styles))):
             return False
     return True

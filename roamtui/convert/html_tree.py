@@ -18,11 +18,11 @@ from roamtui.convert.html_elements import (
     make_absolute_href,
 )
 from roamtui.convert.html_folds import CONTROLS, is_panel, label_panels, list_controlled_ids
-from roamtui.convert.html_titles import raise_titles
+from roamtui.convert.html_titles import promote_titles
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
-from roamtui.markdown.escaping import write_box
+from roamtui.markdown.escaping import write_checkbox
 
 _DEPTH_MAX = 80
 """Maximum depth of the tree, twice as deep as real pages. Only the text of deeper elements is kept."""
@@ -90,9 +90,9 @@ def read_page(
         label_panels(root)
         controlled_ids = list_controlled_ids(root)
     _clean(root, controlled_ids, base_url, image_base)
-    _raise_signatures(root)
+    _promote_signatures(root)
     if finds_titles:
-        raise_titles(root)
+        promote_titles(root)
     strip_tags(root, *_WITHOUT_MEANING)
     _wrap_loose_cells(root)
     _join_marked(root)
@@ -181,7 +181,7 @@ def _read_field(field: Any) -> str:
     if kind not in _FIELDS_WITHOUT_VALUE:
         return f" {field.get('value', '')}"
     has_words = (field.tail or "").strip()
-    return f" {write_box(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
+    return f" {write_checkbox(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
@@ -271,7 +271,7 @@ def _join_marked(root: Any) -> None:
     strip_tags(root, "span")
 
 
-def _raise_signatures(root: Any) -> None:
+def _promote_signatures(root: Any) -> None:
     """Make headings of the functions and classes that Sphinx lists, one level below the last heading."""
     level = 0
     for element in [*root.iter(*HEADINGS, "dt")]:

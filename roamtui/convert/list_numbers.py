@@ -22,7 +22,7 @@ PLAIN_NUMBER = re.compile(r"(\d+)\.")
 """A number with which a list item of Markdown can begin, such as `3.`."""
 
 
-def format_number(number: int, kind: str) -> str:
+def format_list_number(number: int, kind: str) -> str:
     """Format a number of a list. `kind` is a name of Word, or the first number of such a list.
 
     A number that its kind does not have, or whose kind is unknown, is written as a decimal.
@@ -78,7 +78,7 @@ class ListLevel(Struct, frozen=True, kw_only=True):
     """How a level of a list is numbered."""
 
     kind: str = "decimal"
-    """See `format_number`; `bullet` for a list without numbers."""
+    """See `format_list_number`; `bullet` for a list without numbers."""
     pattern: str = ""
     """The number as a person sees it, with `%1` for the number of the first level, and so on."""
     start: int = 1
@@ -112,6 +112,6 @@ class ListCounter(Struct):
             above = levels.get(index, ListLevel())
             number = self._numbers.setdefault(index, above.start)
             is_decimal = shape.is_legal and above.kind not in ("none", "bullet", "decimalZero")
-            return format_number(number, "decimal" if is_decimal else above.kind)
+            return format_list_number(number, "decimal" if is_decimal else above.kind)
 
         return re.sub("%([1-9])", format_level, shape.pattern)

@@ -1,4 +1,4 @@
-"""Write the tables of spreadsheets and of files with separated values as Markdown."""
+"""Write tables as Markdown, long ones in sections."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,7 +4,7 @@ from html import escape
 from typing import Any
 
 from roamtui.convert.converted import ConvertedText, note_page_edges
-from roamtui.convert.html import convert_noted
+from roamtui.convert.html import convert_office_html
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.odt_styles import OdtLists, OdtStyles, read_count
@@ -12,7 +12,7 @@ from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
 from roamtui.convert.zip_package import ZipPackage
 from roamtui.errors import SourceError
-from roamtui.markdown.escaping import write_box, write_note_mark
+from roamtui.markdown.escaping import write_checkbox, write_note_mark
 
 _SKIPPED_NAMES = """
 tracked-changes annotation -decls forms table-of-content -index bibliography-source note-citation
@@ -34,13 +34,13 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     body = root.find("{*}body/{*}text")
     if body is None:
         raise SourceError(f"{name} is damaged, protected or not an OpenDocument text. Save it again as ODT.")
-    writer = _HtmlWriter(package, styles, root)
-    text = convert_noted(writer.write_content(body), writer.notes)
+    writer = _OdtHtmlWriter(package, styles, root)
+    text = convert_office_html(writer.write_content(body), writer.notes)
     converted = ConvertedText(text=text, title=package.read_title(), notes=package.list_damage())
     return note_page_edges(converted, map(join_text, styles.iter("{*}master-page")))
 
 
-class _HtmlWriter:
+class _OdtHtmlWriter:
     def __init__(self, package: ZipPackage, styles: Any, root: Any) -> None:
         self._package = package
         self._styles = OdtStyles(styles, root)
@@ -86,7 +86,7 @@ class _HtmlWriter:
             case "frame":
                 return self._write_frame(element)
             case "content-control" if get_attribute(element, "checkbox") == "true":
-                return write_box(is_checked=get_attribute(element, "checked") == "true")
+                return write_checkbox(is_checked=get_attribute(element, "checked") == "true")
             case _ if name in _HIDING_FIELDS or get_attribute(element, "display") == "none":
                 return "" if get_attribute(element, "is-hidden") != "false" else self.write_content(element)
             case _:
@@ -98,7 +98,7 @@ class _HtmlWriter:
         style = self._styles.get_style("paragraph", get_attribute(element, "style-name"))
         hiding = element.iter("{*}hidden-paragraph")
         is_hidden = any(get_attribute(each, "is-hidden") == "true" for each in hiding)
-        if is_hidden or "hidden" in style.looks:
+        if is_hidden or "hidden" in style.formatting:
             return ""
         content = self.write_content(element)
         level = read_count(element, "outline-level") if name == "h" else style.outline_level
@@ -115,10 +115,10 @@ class _HtmlWriter:
         return f"<{tag}>{numbered}</{tag}>"
 
     def _write_span(self, element: Any) -> str:
-        looks = self._styles.get_style("text", get_attribute(element, "style-name")).looks
-        content = self.write_content(element) if "hidden" not in looks else ""
+        formatting = self._styles.get_style("text", get_attribute(element, "style-name")).formatting
+        content = self.write_content(element) if "hidden" not in formatting else ""
         for look, tag in _SPANS_BY_LOOK.items():
-            if look in looks:
+            if look in formatting:
                 content = f"<{tag}>{content}</{tag}>"
         return content
 

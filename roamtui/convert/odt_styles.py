@@ -1,4 +1,4 @@
-"""What the styles of an OpenDocument text say: looks, outline levels, and numbers."""
+"""What the styles of an OpenDocument text say: formatting, outline levels, and numbers."""
 
 import re
 from typing import Any
@@ -28,7 +28,7 @@ class OdtStyle(Struct, frozen=True, kw_only=True):
 
     names: frozenset[str] = frozenset()
     """Its name and those of the styles that it inherits from."""
-    looks: frozenset[str] = frozenset()
+    formatting: frozenset[str] = frozenset()
     """Such as `bold` or `super`."""
     outline_level: int = 0
     """1-based, or 0 for body text."""
@@ -66,15 +66,15 @@ class OdtStyles:
             values |= {"list-style-name": lists[0]} if lists else {}
         usual_level = next((match[1] for match in map(_HEADING.fullmatch, chain) if match), "")
         level = values.get("default-outline-level", usual_level)
-        looks = {values.get("font-weight"), values.get("font-style")}
+        formatting = {values.get("font-weight"), values.get("font-style")}
         position = _POSITION.match(values.get("text-position", ""))
-        looks.add(position.lastgroup if position else None)
-        looks.add("struck" if values.get("text-line-through-style", "none") != "none" else None)
-        looks.add("hidden" if values.get("display") == "none" else None)
-        looks.add("code" if "Source_20_Text" in chain else None)
+        formatting.add(position.lastgroup if position else None)
+        formatting.add("struck" if values.get("text-line-through-style", "none") != "none" else None)
+        formatting.add("hidden" if values.get("display") == "none" else None)
+        formatting.add("code" if "Source_20_Text" in chain else None)
         return OdtStyle(
             names=frozenset(chain),
-            looks=frozenset(filter(None, looks)),
+            formatting=frozenset(filter(None, formatting)),
             outline_level=max(0, read_number(level)),
             is_unnumbered=values.get("list-style-name") == "",
         )

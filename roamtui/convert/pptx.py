@@ -7,7 +7,7 @@ from typing import Any
 
 from roamtui.convert.converted import ConvertedText, note_page_edges
 from roamtui.convert.html_elements import make_absolute_href
-from roamtui.convert.list_numbers import PLAIN_NUMBER, format_number
+from roamtui.convert.list_numbers import PLAIN_NUMBER, format_list_number
 from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, MarkdownCell, write_table
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import (
@@ -250,6 +250,6 @@ def _find_place(shape: Any) -> tuple[int, int]:
 
 def _format_number(number: int, kind: str) -> str:
     letter = next((letter for start, letter in _LETTERS_BY_KIND.items() if kind.startswith(start)), "1")
-    text = format_number(number, letter)
+    text = format_list_number(number, letter)
     ends = {"Period": f"{text}.", "ParenR": f"{text})", "ParenBoth": f"({text})"}
     return next((ends[end] for end in ends if kind.endswith(end)), text)

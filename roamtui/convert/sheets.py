@@ -158,7 +158,7 @@ def _show_formats(content: Any, style_sheet: Any) -> None:  # noqa: ANN401
     """
     styles = OdtStyles(content, style_sheet)
     for span in content.iter("{*}span"):
-        for look in styles.get_style("text", get_attribute(span, "style-name")).looks & {"super", "sub"}:
+        for look in styles.get_style("text", get_attribute(span, "style-name")).formatting & {"super", "sub"}:
             tag = look[:3]
             span.text = f"{_TAG_START}{tag}{_TAG_END}{span.text or ''}{_TAG_START}/{tag}{_TAG_END}"
     for cell in content.iter("{*}table-cell"):

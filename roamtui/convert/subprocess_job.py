@@ -22,15 +22,17 @@ _COMMAND = ("-P", "-m", "roamtui.convert.child")
 """Arguments for Python. -P keeps the untrusted working directory off the import path."""
 
 
-def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None) -> bytes:
-    """Run a job in a subprocess, pass on its progress, and return its result as JSON.
+def run_in_subprocess(
+    request: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None
+) -> bytes:
+    """Convert a file in a subprocess, pass on its progress, and return the result as JSON.
 
     In the end, this kills the subprocess and all processes that it started.
 
     Raises:
-        SourceError: The job failed, or needs too much time or memory, or a library is not installed.
+        SourceError: It failed, or needs too much time or memory, or a library is not installed.
     """
-    arguments = (msgspec.json.encode(job).decode(), name.replace("\0", ""))
+    arguments = (msgspec.json.encode(request).decode(), name.replace("\0", ""))
     try:
         # The subprocess reads a file at its own pace; a pipe would have to be fed while progress is read.
         with tempfile.TemporaryFile() as file:
@@ -47,7 +49,7 @@ def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageRep
         raise SourceError(
             f"Could not convert {name}: {error}. Free some memory or disk space, and try again."
         ) from None
-    deadline = time.monotonic() + job.seconds_max
+    deadline = time.monotonic() + request.seconds_max
     output: bytes | None = None
     progress = (0, 0)
     with process:
@@ -57,11 +59,11 @@ def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageRep
                     on_progress(*progress)
                 if time.monotonic() > deadline:
                     raise SourceError(
-                        f"{name} takes more than {job.seconds_max:g} seconds to convert. "
+                        f"{name} takes more than {request.seconds_max:g} seconds to convert. "
                         "Split it into smaller files."
                     )
                 try:
-                    output, _ = process.communicate(timeout=min(REPORT_SECONDS, job.seconds_max))
+                    output, _ = process.communicate(timeout=min(REPORT_SECONDS, request.seconds_max))
                 except subprocess.TimeoutExpired as running:
                     # Windows gives no output before the end.
                     lines = (running.output or b"").rpartition(b"\n")[0].splitlines()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
-from roamtui.document.loader import Loader, add_loader, make_error_document
+from roamtui.document.loader import Loader, make_error_document, merge_loaders
 from roamtui.errors import RoamtuiError
 from roamtui.sources.source_names import format_names
 
@@ -26,7 +26,7 @@ def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
     return library.sources or (library.first_source,)
 
 
-def append_source(library: Library, name: str) -> tuple[LibrarySource, ...]:
+def list_sources_with(library: Library, name: str) -> tuple[LibrarySource, ...]:
     """List the sources of a library and one more, whose key is its short name, numbered if that is taken."""
     columns = library.root.columns
     sources = list_sources_of(library)
@@ -115,7 +115,7 @@ def _add_all(
         except RoamtuiError as error:
             added = Library(source=source.name, root=make_error_document("", str(error), is_page=False))
         library = add_source(library, source, added)
-        loader = add_loader(loader, source.key, added_loader)
+        loader = merge_loaders(loader, source.key, added_loader)
     return library, loader
 
 

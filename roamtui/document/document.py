@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
-from roamtui.plain import find_anchor, strip_anchor
+from roamtui.plain import extract_anchor, strip_anchor
 from roamtui.text import compute_line_starts, estimate_tokens
 
 
@@ -143,7 +143,9 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     """Key within the source; empty for a single document."""
     title: str
     text: str
-    """Decoded source, without byte order mark. The own text of a node is a slice of it."""
+    """The text as it is parsed, without byte order mark. The own text of a node is a slice of it.
+
+    To plain text and logs, `parse_source_text` has added spaces."""
     columns: Columns
     url: str | None = None
     notes: tuple[str, ...] = ()
@@ -250,7 +252,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         counts: Counter[str] = Counter()
         rows: dict[str, int] = {}
         for row, title in enumerate(self.columns.titles):
-            if named := find_anchor(title):
+            if named := extract_anchor(title):
                 rows.setdefault(named.lower(), row)
         for row, title in enumerate(map(strip_anchor, self.columns.titles)):
             slug = anchor = make_anchor(title)

@@ -28,7 +28,7 @@ _LENGTH_MAX = 1_500_000
 """Maximum length of a list of links, in characters."""
 
 
-def parse_site_file(document: Document, name: str) -> Document:
+def add_llms_txt_links(document: Document, name: str) -> Document:
     """Parse a document again for its links, unless its `name` says that it has whole pages."""
     if "full" in name or len(document.text) > _LENGTH_MAX:
         return document

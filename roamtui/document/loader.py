@@ -158,7 +158,7 @@ class Loader:
             self._close()
 
 
-def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader | None:
+def merge_loaders(loader: Loader | None, key: str, other: Loader | None) -> Loader | None:
     """Return a loader that loads the source `key` with `other`, and all other sources like `loader`."""
     if other is None:
         return loader

@@ -53,7 +53,8 @@ def parse_document(
 
     The own texts of the nodes, one after the other, are exactly `text`. The title is the only H1. If there is
     none, or several, it comes from the front matter, or else is `name`. If `is_markdown` is false, ``#``
-    starts no heading. Numbered clauses whose sequence holds are sections.
+    starts no heading. Clauses that are numbered without a gap become
+    sections.
     """
     normalised = normalise_line_ends(text)
     front_length = measure_front_matter(normalised) if is_markdown else 0
@@ -108,9 +109,9 @@ def parse_source_text(
     )
     if not (raw.is_markdown and has_links and is_site_file):
         return document
-    from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed
+    from roamtui.document.llms_txt import add_llms_txt_links  # noqa: PLC0415 - rarely needed
 
-    return parse_site_file(document, name)
+    return add_llms_txt_links(document, name)
 
 
 def strip_log_indent(text: str) -> str:

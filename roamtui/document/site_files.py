@@ -9,7 +9,7 @@ from roamtui.web.page import FetchedPage, FetchError, PageFetcher
 
 
 class SiteFiles:
-    """The files of one site that say which pages it has: lists, robots.txt, sitemaps and Markdown twins."""
+    """The files of one site that say which pages it has: lists, robots.txt, sitemaps."""
 
     def __init__(self, fetch: PageFetcher, url: str, on_progress: PageReport, seconds_max: float) -> None:
         """The time of the site starts now."""

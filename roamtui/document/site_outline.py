@@ -59,7 +59,7 @@ class _ListedPage(NamedTuple):
 def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bool) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap has them.
 
-    Pages that robots.txt disallows are left out, except for what a rule with wildcards says. `first` is the
+    Pages that robots.txt disallows are left out. Its rules with wildcards are ignored. `first` is the
     home page, with this `title`. `is_own` says whether it is the site that the person named.
     """
     robots_url = urljoin(first.final_url, "/robots.txt")

@@ -56,7 +56,7 @@ class McpSession:
         self._opened: tuple[Library, Loader | None] | None = None
         self._library: Library | None = None
         """The library with the files that were loaded. None before the first call."""
-        self._has_untold_change = False
+        self._has_unreported_change = False
         """Whether the library has changed since a call read it, and no result has said so yet."""
         self._searcher: Searcher | None = None
         self._checked_at = -math.inf
@@ -97,8 +97,8 @@ class McpSession:
             outcome = await self._tools[name].run(arguments, context)
         if outcome.is_refused:
             raise UsageError(outcome.text)
-        notes = [_CHANGED_NOTE] if self._has_untold_change else []
-        self._has_untold_change = False
+        notes = [_CHANGED_NOTE] if self._has_unreported_change else []
+        self._has_unreported_change = False
         return sanitise_text("\n\n".join([outcome.text, *notes]))
 
     def _refresh(self) -> tuple[Library, Loader | None]:
@@ -106,7 +106,7 @@ class McpSession:
         if time.monotonic() - self._checked_at >= _CHECK_SECONDS:
             stamps = self._files.read()
             if stamps != self._stamps:
-                self._has_untold_change |= self._library is not None
+                self._has_unreported_change |= self._library is not None
                 self._opened = None
                 self._library = None
             self._stamps = stamps

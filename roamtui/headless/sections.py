@@ -9,7 +9,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.outline.coverage import measure_coverage, write_absence
+from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
@@ -94,7 +94,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
     from roamtui.headless.answer_lines import get_answer_width, wrap_line  # noqa: PLC0415 - it loads the quotes
 
     advice = "Try other words, or `roamtui outline`."
-    absence = "" if hits else f"{write_absence(measure_coverage(library), 'Nothing was found')} {advice}"
+    absence = "" if hits else f"{format_absence(measure_coverage(library), 'Nothing was found')} {advice}"
     if as_json:
         write_json({"mode": mode, "hits": [_describe_hit(library, hit) for hit in hits]})
         write_notice(*filter(None, [absence]))

@@ -95,7 +95,7 @@ def write_code(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def write_box(*, is_checked: bool) -> str:
+def write_checkbox(*, is_checked: bool) -> str:
     """Write a box to tick."""
     return "[x]" if is_checked else "[ ]"
 

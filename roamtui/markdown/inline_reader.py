@@ -364,7 +364,7 @@ def _cut_anchor(heading: Inline) -> Inline:
 
 
 def split_into_groups(words: Words, groups: Sequence[Bounds]) -> Iterator[Words]:
-    """Yield the words of each group, and those outside. Words that are never cut belong where they end."""
+    """Yield the words of each group, and those outside. The end of words that cannot be cut decides."""
     is_contiguous = words.end - words.start == len(words.text)
     position = words.start if is_contiguous else words.end - 1
     if not groups or words.start >= words.end:  # a sign that is not in the source

@@ -104,7 +104,7 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
                 "function": {
                     "name": tool.name,
                     "description": tool.description,
-                    "parameters": tool.list_bare_parameters(),
+                    "parameters": tool.make_bare_schema(),
                 },
             }
             for tool in job.request.tools

@@ -40,7 +40,7 @@ async def read_reply(
         ModelError: The model could not answer.
     """
     sent = estimate_request(model, request)
-    written_length = 0  # in bytes
+    written_bytes = 0
     needs_estimate = True
     reply = _read_uncounted(model, request)
     try:
@@ -48,9 +48,9 @@ async def read_reply(
             async for event in reply:
                 match event:
                     case TextDelta(text) | ThinkingDelta(text) | CallUnreadable(text):
-                        written_length += _count_bytes(text)
+                        written_bytes += _count_bytes(text)
                     case ToolCallReceived(call):
-                        written_length += _count_bytes(call.name + call.arguments)
+                        written_bytes += _count_bytes(call.name + call.arguments)
                     case RetryPending(may_cost=True):
                         meter.add(sent)
                     case UsageReported(usage):
@@ -63,18 +63,18 @@ async def read_reply(
                 yield event
     except ModelError as error:
         may_cost = isinstance(error, ProviderError) and error.failure.may_cost
-        needs_estimate = needs_estimate and (may_cost or written_length > 0)
+        needs_estimate = needs_estimate and (may_cost or written_bytes > 0)
         raise
     finally:
         if needs_estimate:
-            written = replace(sent, output_tokens=written_length // _BYTES_PER_TOKEN, cost_usd=None)
+            written = replace(sent, output_tokens=written_bytes // _BYTES_PER_TOKEN, cost_usd=None)
             meter.add(add_cost(written, model.facts.prices))
 
 
 async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
     reader = ReplyReader([tool.name for tool in request.tools])
     guards = {TextDelta: RepetitionGuard(), ThinkingDelta: RepetitionGuard()}
-    text_length = thoughts_length = 0
+    text_bytes = thoughts_bytes = 0
     leaves_calls_out = False
     failure: ModelError | None = None
     ending: ReplyFinished | None = None
@@ -87,7 +87,7 @@ async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator
                 is_repeated = False
                 if isinstance(event, TextDelta | ThinkingDelta):
                     is_repeated = guards[type(event)].feed(event.text)
-                    text_length += _count_bytes(event.text)
+                    text_bytes += _count_bytes(event.text)
                 # Some servers send a call both ways.
                 leaves_calls_out = leaves_calls_out or isinstance(event, ToolCallReceived)
                 if isinstance(event, ThinkingDelta):
@@ -95,9 +95,9 @@ async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator
                 read = reader.feed(event.text) if isinstance(event, TextDelta) else [event]
                 for reply_event in read:
                     if isinstance(reply_event, ThinkingDelta):
-                        thoughts_length += _count_bytes(reply_event.text)
+                        thoughts_bytes += _count_bytes(reply_event.text)
                     yield reply_event
-                if is_repeated or _is_too_long(model, text_length - thoughts_length, text_length):
+                if is_repeated or _is_too_long(model, text_bytes - thoughts_bytes, text_bytes):
                     ending = ReplyFinished("repeated" if is_repeated else "length")
                     break
         except ModelError as error:
@@ -117,11 +117,11 @@ def _count_bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
+def _is_too_long(model: Model, answer_bytes: int, reply_bytes: int) -> bool:
     """Check the length of a reply. Thoughts may be longer, but some servers let them fill the window."""
     answer_tokens = model.answer_tokens_max or model.window_tokens
-    fills_window = reply_length > model.window_tokens * _BYTES_PER_TOKEN
-    exceeds_limit = answer_length > answer_tokens * _BYTES_PER_TOKEN
+    fills_window = reply_bytes > model.window_tokens * _BYTES_PER_TOKEN
+    exceeds_limit = answer_bytes > answer_tokens * _BYTES_PER_TOKEN
     return fills_window or exceeds_limit
 
 

@@ -2,7 +2,7 @@
 
 Many servers that people run themselves pass on what a model writes, with the marks of its training:
 ``<think>`` around thoughts, and ``<tool_call>`` before calls. A mark counts only at the start of a line,
-outside code, so that an answer may explain it. `find_calls` finds calls at the end of the reply. A line that
+outside code, so that an answer may explain it. `parse_calls` finds calls at the end of the reply. A line that
 may begin one is held back until then, so that nobody sees it.
 
 What is read depends on the whole text only, never on how it is cut into pieces.
@@ -24,7 +24,7 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
 )
-from roamtui.models.written_calls import CODE_BLOCK, cites, find_calls, is_quoted
+from roamtui.models.written_calls import CODE_BLOCK, cites, is_quoted, parse_calls
 
 # Marks are in lower case. No mark begins with another one.
 _THOUGHT_STARTS = (
@@ -127,7 +127,7 @@ class ReplyReader:
         reply = self._answer + held
         if self._mode is _Mode.THOUGHTS or not reply.strip():  # some models call a tool in their thoughts
             reply = self._thoughts
-        calls = () if is_cut else find_calls(reply[-ARGUMENTS_LENGTH_MAX:], self._names)
+        calls = () if is_cut else parse_calls(reply[-ARGUMENTS_LENGTH_MAX:], self._names)
         code = CODE_BLOCK.match(held)
         is_explained = code is not None and held[code.end() :].strip() != ""
         is_broken = bool(held) and not calls and not cites(reply) and not is_explained

@@ -16,7 +16,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
     parameters: Mapping[str, object]
     """JSON schema of the arguments."""
 
-    def list_bare_parameters(self) -> dict[str, object]:
+    def make_bare_schema(self) -> dict[str, object]:
         """Return the schema without limits, which tools check anyway, because each request pays for them."""
         properties = self.parameters.get("properties")
         named = properties.items() if isinstance(properties, dict) else ()

@@ -18,7 +18,7 @@ _READ_REQUEST = (
     f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of "
     "the sections that you want to read"
 )
-"""Added for a model without tools. `find_calls` reads its reply."""
+"""Added for a model without tools. `parse_calls` reads its reply."""
 _READ = re.compile(r"^[^\w\n]*(?:READ\b|(?i:read:))", re.MULTILINE)
 _NUMBERS = re.compile(r"[^A-Za-z\[]*")
 """Numbers without a letter or bracket are not ids."""
@@ -39,7 +39,7 @@ _ARGUMENTS_AHEAD = 80
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
+def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     """Find the calls in a whole reply. They have no ids.
 
     A reply of ids only asks for these sections, perhaps with the name of the tool. So do lines that begin

@@ -70,12 +70,12 @@ class Coverage(Struct, frozen=True, kw_only=True):
         return " ".join(sentences)
 
 
-def write_absence(coverage: Coverage, *statements: str) -> str:
+def format_absence(coverage: Coverage, *clauses: str) -> str:
     """Say that something is not in what was read, and what was not read.
 
-    The `statements` need a place, as in "nothing was found" and "“Fabrikam” does not occur".
+    The `clauses` need a place, as in "nothing was found" and "“Fabrikam” does not occur".
     """
-    first, *others = statements
+    first, *others = clauses
     sentences = [f"{first} in {coverage.scope}.", *(f"{other} there." for other in others), coverage.gaps]
     return " ".join(filter(None, sentences))
 

@@ -115,7 +115,7 @@ def estimate_delivery_tokens(library: Library, section_id: str, part_tokens: int
     return tokens if _opens_whole(library, section_id, part_tokens) else min(own_tokens, part_tokens)
 
 
-def find_opened_span(library: Library, section_id: str, part_tokens: int) -> Span:
+def get_opened_span(library: Library, section_id: str, part_tokens: int) -> Span:
     """Return what is delivered when a section is opened; see `estimate_delivery_tokens`."""
     node = library.node(section_id)
     if _opens_whole(library, section_id, part_tokens):

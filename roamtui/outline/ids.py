@@ -74,7 +74,7 @@ def has_only_ids(text: str) -> bool:
     return _ONLY_IDS.fullmatch(text) is not None
 
 
-def find_marks(
+def iter_marks(
     text: str, known: Container[str], accepts: Callable[[Mark], bool] | None = None
 ) -> Iterator[Mark]:
     """Yield the marks of a text: `known` ids, in brackets of any form or without brackets.

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, normalise_name
-from roamtui.outline.coverage import measure_coverage, write_absence
+from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
 from roamtui.outline.structure import get_canonical_id
@@ -55,7 +55,7 @@ def explain_unresolved(library: Library, name: str) -> str:
     shown = shorten(sanitise_line(name), 80)
     if count <= 1:
         coverage = replace(measure_coverage(library), left_out=())  # which has no sections
-        return write_absence(coverage, f'no section is called "{shown}"')
+        return format_absence(coverage, f'no section is called "{shown}"')
     rest = "" if _split_name(name)[-1] in library.ids_by_name else " …"
     return f'{count} sections are called "{shown}{rest}".'
 

@@ -27,7 +27,7 @@ from msgspec import Struct
 from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
-from roamtui.outline.ids import ID, Mark, find_marks
+from roamtui.outline.ids import ID, Mark, iter_marks
 from roamtui.plain import sanitise_text
 from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import (
@@ -139,7 +139,7 @@ def find_claimed_marks(text: str, library: Library | None) -> Iterator[Mark]:
         words = text[mark.start : mark.end]
         return library is None or not any(words in document.text for document in library.documents)
 
-    return find_marks(text, () if library is None else library, is_invented)
+    return iter_marks(text, () if library is None else library, is_invented)
 
 
 def read_claims(markdown: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:

@@ -36,7 +36,7 @@ class Quoted(NamedTuple):
     is_code: bool
 
 
-def find_quoted(text: str) -> list[Quoted]:
+def list_quoted(text: str) -> list[Quoted]:
     """Return all quotations and code spans, each before those in it. Quotation marks in code do not count."""
     found: list[Quoted] = []
     opened: list[int] = []

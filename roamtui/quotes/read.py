@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from roamtui.markdown.units import list_units
 from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.outline.ids import WORD, Mark
-from roamtui.quotes.quotation_marks import find_quoted
+from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
 from roamtui.text import INVISIBLE, Bounds
 
@@ -208,7 +208,7 @@ def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -
     a table.
     """
     quotations: list[Quotation] = []
-    for start, end, is_code in find_quoted(masked):
+    for start, end, is_code in list_quoted(masked):
         if is_code:
             inside = answer[start:end].strip("`")
             if masked.startswith("```", start) and "\n" in inside:

@@ -22,7 +22,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.units import UnitKind, list_units, split_unit
-from roamtui.outline.ids import Mark, find_marks, strip_marks
+from roamtui.outline.ids import Mark, iter_marks, strip_marks
 from roamtui.outline.labels import list_titles, make_path
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
 from roamtui.quotes.full_sentence import find_surroundings
@@ -83,7 +83,7 @@ def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]
 
     quoted = sorted((citation.start, citation.end) for citation in citations)
     marks: list[Mark] = []
-    for mark in find_marks(answer, known, is_cited):
+    for mark in iter_marks(answer, known, is_cited):
         index = bisect_right(quoted, (mark.start, len(answer))) - 1
         is_in_quote = index >= 0 and mark.start < quoted[index][1]
         if not is_in_quote:
@@ -245,7 +245,7 @@ class QuoteChecker:
         def is_invented(mark: Mark) -> bool:
             return not self._has_read(answer[mark.start : mark.end])
 
-        return read_answer(answer, tuple(find_marks(answer, self._library, is_invented)))
+        return read_answer(answer, tuple(iter_marks(answer, self._library, is_invented)))
 
     def _has_read(self, words: str) -> bool:
         texts = ((self._library.documents_by_key[doc].text, bounds) for doc, bounds in self._read.items())

@@ -32,9 +32,9 @@ from roamtui.search.sentences import (
     HEADING_KINDS,
     RankedSentence,
     Statement,
-    find_related_words,
     get_first_sentence,
     get_row_name,
+    list_related_words,
     rank_sentences,
     read_statement,
 )
@@ -134,12 +134,12 @@ def choose_passages(
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
-    weighing = _Weighing(question, titled_texts)
+    weights = _TermWeights(question, titled_texts)
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     by_words = [
         passage
         for section_id, text in texts.items()
-        for passage in _score_passages(library, section_id, text, weighing)
+        for passage in _score_passages(library, section_id, text, weights)
         if passage.score or section_id in similar_ids
     ]
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
@@ -148,10 +148,10 @@ def choose_passages(
         return (found_by[passage.section_id].score + passage.score / (best_score or 1.0)) / 2
 
     by_words.sort(key=lambda passage: -measure_words(passage))
-    by_meaning = _list_passages_at(library, pieces, texts, weighing)
+    by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
-    proof = weighing.certainty * best_score
-    judged = _choose_statements(library, question, candidates, weighing, proof=proof, compare=compare)
+    proof = weights.certainty * best_score
+    judged = _choose_statements(library, question, candidates, weights, proof=proof, compare=compare)
     highest = max((passage.similarity or 0.0 for passage in judged), default=0.0)
 
     def measure_likelihood(passage: FoundPassage) -> float:
@@ -161,8 +161,8 @@ def choose_passages(
     judged.sort(key=measure_likelihood, reverse=True)
     chosen = _join_sections(judged[: policy.PASSAGES_MAX])
     titles = (library.node(passage.section_id).title for passage in chosen)
-    is_titled = any(weighing.compute_share(weighing.find_words(title)) == 1.0 for title in titles)
-    is_near = is_titled or bool(similar_ids) or proof >= policy.NEAREST_MIN or not weighing.certainty
+    is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
+    is_near = is_titled or bool(similar_ids) or proof >= policy.NEAREST_MIN or not weights.certainty
     return chosen if is_near else ()
 
 
@@ -227,7 +227,7 @@ def _choose_statements(
     library: Library,
     question: str,
     passages: Sequence[FoundPassage],
-    weighing: _Weighing,
+    weights: _TermWeights,
     *,
     proof: float,
     compare: Comparison | None,
@@ -240,8 +240,8 @@ def _choose_statements(
     listed = [
         _list_candidates(
             text,
-            weighing,
-            given=weighing.find_words("\n".join((get_file_name(library, passage.span.doc), *node.path))),
+            weights,
+            given=weights.find_words("\n".join((get_file_name(library, passage.span.doc), *node.path))),
         )
         for passage, text, node in zip(passages, texts, nodes, strict=True)
     ]
@@ -315,18 +315,18 @@ def get_file_name(library: Library, doc: str) -> str:
     return PurePath(doc or library.source).stem
 
 
-def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -> list[_Candidate]:
+def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str]) -> list[_Candidate]:
     """List sentences and rows of a passage, those with most weight first, then in order.
 
     The words that its titles have, which are `given`, tell none of its sentences from the others.
     """
-    ranked = weighing.rank(text, _SENTENCES_MAX)
+    ranked = weights.rank(text, _SENTENCES_MAX)
     shares = {
-        (sentence.start, sentence.end): weighing.compute_share(sentence.terms - given) for sentence in ranked
+        (sentence.start, sentence.end): weights.compute_share(sentence.terms - given) for sentence in ranked
     }
     for unit in read_units(text).units:
         if unit.kind not in HEADING_KINDS:
-            share = weighing.compute_share(weighing.find_words(unit.head_words) - given)
+            share = weights.compute_share(weights.find_words(unit.head_words) - given)
             for sentence in split_unit(text, unit):
                 shares.setdefault((sentence.start, sentence.end), share)
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
@@ -337,7 +337,7 @@ def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -
 
 
 def _list_passages_at(
-    library: Library, pieces: Iterable[Span], texts: Mapping[str, str], weighing: _Weighing
+    library: Library, pieces: Iterable[Span], texts: Mapping[str, str], weights: _TermWeights
 ) -> Iterator[FoundPassage]:
     """Yield the passages that pieces of sections overlap, in the order of the pieces."""
     for piece in pieces:
@@ -351,9 +351,9 @@ def _list_passages_at(
             if offset >= min(end, piece.end - own.start):
                 continue
             bounds = find_passage(text, offset) or (start, end)
-            ranked = weighing.rank(text[slice(*bounds)], 1)
+            ranked = weights.rank(text[slice(*bounds)], 1)
             words = ranked[0].terms if ranked else frozenset[str]()
-            yield _score_passage(library, section_id, text, bounds, words, weighing)
+            yield _score_passage(library, section_id, text, bounds, words, weights)
 
 
 def _names_section(unit: Unit, titles: set[str]) -> bool:
@@ -367,14 +367,14 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
     )
 
 
-class _Weighing:
+class _TermWeights:
     """How much the words of a question, their synonyms and corrections weigh."""
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         matcher = TermMatcher.for_question(question)
         terms = matcher.terms
         counts = Counter(term for text in texts for term in {located for *_, located in matcher.locate(text)})
-        related = find_related_words(matcher, texts, present=counts.keys())
+        related = list_related_words(matcher, texts, present=counts.keys())
         count = len(texts) + _OTHER_TEXTS
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
@@ -408,18 +408,18 @@ class _Weighing:
 
 
 def _score_passages(
-    library: Library, section_id: str, text: str, weighing: _Weighing
+    library: Library, section_id: str, text: str, weights: _TermWeights
 ) -> Iterator[FoundPassage]:
     """Yield the passages of a section's own text that have a word, or its first one if none has."""
     best_words: dict[Bounds, frozenset[str]] = {}
-    for sentence in weighing.rank(text, _SENTENCES_MAX):
+    for sentence in weights.rank(text, _SENTENCES_MAX):
         if (bounds := find_passage(text, sentence.start)) is not None:
             best_words.setdefault(bounds, sentence.terms)
     opening = None if best_words else get_first_sentence(text)
     if opening is not None and (bounds := find_passage(text, opening.start)) is not None:
         best_words[bounds] = frozenset()
     for bounds, words in best_words.items():
-        yield _score_passage(library, section_id, text, bounds, words, weighing)
+        yield _score_passage(library, section_id, text, bounds, words, weights)
 
 
 def _score_passage(
@@ -428,12 +428,12 @@ def _score_passage(
     text: str,
     bounds: Bounds,
     sentence_words: frozenset[str],
-    weighing: _Weighing,
+    weights: _TermWeights,
 ) -> FoundPassage:
     """Score a passage of a section's own text by the words of its best sentence and by all its words."""
     node = library.node(section_id)
-    all_words = sentence_words | weighing.find_words(node.title) | weighing.find_words(text[slice(*bounds)])
-    shares = weighing.compute_share(sentence_words), weighing.compute_share(all_words)
+    all_words = sentence_words | weights.find_words(node.title) | weights.find_words(text[slice(*bounds)])
+    shares = weights.compute_share(sentence_words), weights.compute_share(all_words)
     return FoundPassage(
         section_id=section_id, span=node.own_content_span.get_part(*bounds), score=sum(shares) / 2
     )

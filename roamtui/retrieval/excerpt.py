@@ -51,12 +51,12 @@ def choose_excerpts(
     there is no room.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    named = {section_id for section_id, hit in hits.items() if hit.is_named}
+    named = {section_id for section_id, hit in hits.items() if hit.is_statement}
     first = [section_id for section_id in hits if section_id in named or section_id in opened]
     for section_id in first:
         cutter.add_first(section_id)
     others = [section_id for section_id in hits if section_id not in first]
-    cutter.cut_sections(others, policy.WITH_NAMED_TOKENS_MAX if named else tokens_max)
+    cutter.cut_sections(others, policy.WITH_STATEMENTS_TOKENS_MAX if named else tokens_max)
     cutter.widen(others)
     return cutter.list_chosen()
 
@@ -79,7 +79,7 @@ class _Cutter:
         if self._left < self._tokens_min:
             return
         library = self._view.library
-        tokens_max = min(policy.NAMED_EXCERPT_TOKENS, self._left)
+        tokens_max = min(policy.STATEMENT_EXCERPT_TOKENS, self._left)
         node = library.node(section_id)
         is_bare_chapter = not has_text(library, node.own_content_span)
         if is_bare_chapter and not self._overlaps(section_id):

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.outline.expansion import KNOWN_MARK, find_opened_span
+from roamtui.outline.expansion import KNOWN_MARK, get_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval import policy
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
-from roamtui.retrieval.missing import format_absence, list_absent_names
+from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
 from roamtui.retrieval.quoted import quote_spans
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
@@ -31,7 +31,7 @@ class HitList(Struct, frozen=True, kw_only=True):
     also_found: tuple[str, ...] = ()
     """Sections with only a line under "also found"."""
     missing: tuple[str, ...] = ()
-    """The statement for `write_absence` that words of the query are nowhere in the text, if there are any."""
+    """The clause for `format_absence` that words of the query are nowhere in the text, if any are."""
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
@@ -46,7 +46,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     for hit in hits:
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
     known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
-    add_delivered(known, (find_opened_span(library, section_id, view.part_tokens) for section_id in opened))
+    add_delivered(known, (get_opened_span(library, section_id, view.part_tokens) for section_id in opened))
     view = replace(view, delivered=known)
     chosen = choose_excerpts(view, _select_excerpted(hits_by_id, has_clear_hit=bool(opened)), matcher)
     lines: list[str] = []
@@ -79,7 +79,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         excerpts=(*excerpts, *(place.span for place in also)),
         section_ids=tuple(chosen),
         also_found=tuple(place.section_id for place in also),
-        missing=format_absence(list_absent_names(query, library)),
+        missing=list_absence_clauses(list_absent_names(query, library)),
     )
 
 
@@ -88,8 +88,8 @@ def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[s
     others_max = 0 if has_clear_hit else policy.EXCERPTS_MAX
     selected: dict[str, Hit] = {}
     for section_id, hit in hits.items():
-        if not hit.is_named:
+        if not hit.is_statement:
             others_max -= 1
-        if hit.is_named or others_max >= 0:
+        if hit.is_statement or others_max >= 0:
             selected[section_id] = hit
     return selected

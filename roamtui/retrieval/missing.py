@@ -41,8 +41,8 @@ def format_quoted(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def format_absence(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the statement for `write_absence` that some words are missing; none without words."""
+def list_absence_clauses(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the statement for `format_absence` that some words are missing; none without words."""
     return (f"{format_quoted(words)} {'do' if len(words) > 1 else 'does'} not occur",) if words else ()
 
 

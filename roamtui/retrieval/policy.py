@@ -5,7 +5,7 @@ EXCERPTS_MAX = 6
 """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
 FOUND_MAX = 18
 """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
-WITH_NAMED_TOKENS_MAX = 500
+WITH_STATEMENTS_TOKENS_MAX = 500
 """Maximum size of the hits that come with the statements that a question names. With 1,300, 2 % more
 first requests hold the evidence of filings, but they are 700 tokens longer."""
 ALSO_FOUND_TOKENS_MAX = 400
@@ -31,7 +31,7 @@ HEAD_TOKENS = 40
 """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
 LINE_TOKENS = 60
 """Size of the excerpt of a hit if there is only room for its best sentence."""
-NAMED_EXCERPT_TOKENS = 700
+STATEMENT_EXCERPT_TOKENS = 700
 """Size of the excerpt of a section that the query names, if there is no room for all of it."""
 
 # A small model

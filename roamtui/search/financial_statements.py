@@ -19,7 +19,7 @@ _STATEMENTS = ("income", "balance", "cash")
 _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 
 
-def find_statements(
+def find_financial_statements(
     index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
 ) -> list[int]:
     """Return the statements that a question names, either by title or by one of their lines, best first.

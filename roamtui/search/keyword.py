@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
-from roamtui.search.financial_statements import find_statements
+from roamtui.search.financial_statements import find_financial_statements
 from roamtui.search.index import IndexLocation, SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
@@ -173,7 +173,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
         query = correct_query(index, query)
         scores = _score_sections(index, query, max(limit, CANDIDATES), numbers, topics)
         scores = _prefer_phrases(index, query, numbers, scores)
-        named = find_statements(index, text, numbers, scores)
+        named = find_financial_statements(index, text, numbers, scores)
     best = max(scores.values(), default=0.0)
     ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
     # A named section has the best score, which leaves the other scores comparable with each other.
@@ -182,7 +182,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
             section_id=index.numbering.id_of(number),
             score=1.0 if number in named else scores[number] / best,
             why=f"text rank {ranks[number]}",
-            is_named=number in named,
+            is_statement=number in named,
         )
         for number in list(dict.fromkeys((*named, *scores)))[:limit]
     )

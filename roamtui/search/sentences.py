@@ -64,7 +64,7 @@ def read_statement(text: str, start: int, end: int) -> Statement:
     return Statement(words, row)
 
 
-def find_related_words(
+def list_related_words(
     matcher: TermMatcher, texts: Sequence[str], present: Collection[str]
 ) -> dict[str, frozenset[str]]:
     """Return each term's synonyms and, unless it is `present`, the words that it may be a slip of.
@@ -82,14 +82,14 @@ def find_related_words(
     return related
 
 
-def find_question_words(question: str, texts: Sequence[str]) -> TermMatcher:
+def make_question_matcher(question: str, texts: Sequence[str]) -> TermMatcher:
     """Find the words of some texts that match the terms of a question, their synonyms and corrections.
 
     Single letters are left out.
     """
     matcher = TermMatcher.for_question(question)
     present = {term for text in texts for term in matcher.find_terms(text)}
-    related = frozenset().union(*find_related_words(matcher, texts, present).values())
+    related = frozenset().union(*list_related_words(matcher, texts, present).values())
     words = dict.fromkeys((*matcher.terms, *sorted(related)))
     return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)
 

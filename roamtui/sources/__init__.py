@@ -1,1 +1,1 @@
-"""Read paths, URLs and standard input as text. This folder knows nothing about headings."""
+"""Read files, folders and standard input as text."""

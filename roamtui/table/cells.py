@@ -12,7 +12,7 @@ from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line
-from roamtui.quotes.quotation_marks import find_quoted
+from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.quotes.verdicts import list_marks
 from roamtui.table.columns import Column
 
@@ -165,7 +165,7 @@ def _parse_value(exchange: Exchange) -> str:
     lines = (_PLAIN_SIGN.sub(r"\\\g<0>", line.strip()) for line in answer.splitlines())
     value = next(filter(None, map(read_visible_line, lines)), "")
     bare = value.removesuffix(".")
-    if any(quoted.end - quoted.start == len(bare) for quoted in find_quoted(bare)):
+    if any(quoted.end - quoted.start == len(bare) for quoted in list_quoted(bare)):
         value = bare[1:-1]
     _, _, last_word = value.rpartition(" ")
     return value.removesuffix(".") if last_word.count(".") == 1 else value

@@ -301,7 +301,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 self.exit()
         if mode:
             self._switch_to(mode, can_return=current is None or request.place is not None)
-            self.main_screen.show_request(request)
+            self.main_screen.fulfil_request(request)
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the requested document, or an empty string if it is not open."""
@@ -312,7 +312,7 @@ class RoamApp(App[None], inherit_bindings=False):
         return ""
 
     @on(Worker.StateChanged)
-    def _tell_defect(self, event: Worker.StateChanged) -> None:
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.notify(format_error(event.worker.error, self._keys), severity="error", markup=False)
 

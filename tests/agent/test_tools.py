@@ -194,7 +194,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
 def test_the_prompt_and_the_tools_have_at_most_750_tokens() -> None:
     tools = make_tools(make_folder({"a.md": "A.", "b.md": "B."}), has_search=True)
     specs = [tool.spec for tool in tools.values()]
-    text = "".join(f"{spec.name}{spec.description}{json.dumps(spec.list_bare_parameters())}" for spec in specs)
+    text = "".join(f"{spec.name}{spec.description}{json.dumps(spec.make_bare_schema())}" for spec in specs)
     assert len(specs) == 4
     assert estimate_tokens(SYSTEM) + estimate_tokens(text) <= 750
 

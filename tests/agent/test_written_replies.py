@@ -16,7 +16,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.markdown import render_markdown
-from roamtui.models.written_calls import find_calls
+from roamtui.models.written_calls import parse_calls
 from tests.agent.asking import FakeSearcher, answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -165,6 +165,6 @@ async def test_an_answer_that_repeats_itself_is_stopped() -> None:
 
 @pytest.mark.parametrize("reply", ['<tool_call>{"name": "list_documents"}</tool_call>', "list_documents()"])
 def test_a_call_may_have_no_arguments(reply: str) -> None:
-    (call,) = find_calls(reply, ["expand_sections", "list_documents"])
+    (call,) = parse_calls(reply, ["expand_sections", "list_documents"])
     assert (call.name, call.arguments) == ("list_documents", "{}")
-    assert find_calls("I could use `list_documents()` for that.", ["list_documents"]) == ()
+    assert parse_calls("I could use `list_documents()` for that.", ["list_documents"]) == ()

@@ -25,7 +25,7 @@ from roamtui.markdown.passages import split_passages
 from roamtui.markdown.units import split_sentences
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.expansion import render_section
-from roamtui.outline.ids import disguise_marks, find_marks, strip_marks
+from roamtui.outline.ids import disguise_marks, iter_marks, strip_marks
 from roamtui.outline.render import render_outline
 from roamtui.quotes.claims import read_claims, read_quotations
 from roamtui.quotes.current_text import find_cited_passage
@@ -104,7 +104,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
     "Markdown": parse_markdown,
     "layout": _lay_out,
-    "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*find_marks(text, (), lambda _: True)]),
+    "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*iter_marks(text, (), lambda _: True)]),
     "outline and sections": _render,
     "words": read_words.__wrapped__,
     "sentences": split_sentences,

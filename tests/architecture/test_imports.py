@@ -93,7 +93,7 @@ _NOT_NEEDED_FOR_HELP = (
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "csv", "html", "litellm", "markdown_it", "pathspec", "rapidfuzz", "tomlkit",
-    "roamtui.agent.answering", "roamtui.answer_report", "roamtui.markdown.lines",
+    "roamtui.agent.answer_loop", "roamtui.answer_report", "roamtui.markdown.lines",
     "roamtui.quotes.find", "roamtui.retrieval.excerpt", "roamtui.table.store",
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",

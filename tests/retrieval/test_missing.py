@@ -4,7 +4,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.retrieval.missing import format_absence, list_absent_names
+from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
 from tests.case_files import read_rows
 
 _TEXT = (
@@ -25,5 +25,5 @@ def test_only_names_numbers_codes_and_quoted_words_are_said_to_be_missing(query:
     [(0, ()), (1, ("“a0” does not occur",)), (3, ("“a0”, “a1” and “a2” do not occur",))],
 )
 def test_missing_words_are_one_statement(count: int, statement: tuple[str, ...]) -> None:
-    assert format_absence([f"a{number}" for number in range(count)]) == statement
-    assert "a6" not in "".join(format_absence([f"a{number}" for number in range(9)]))
+    assert list_absence_clauses([f"a{number}" for number in range(count)]) == statement
+    assert "a6" not in "".join(list_absence_clauses([f"a{number}" for number in range(9)]))

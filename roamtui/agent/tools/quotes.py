@@ -10,7 +10,7 @@ from roamtui.agent.specs import QUOTES, QUOTES_MAX
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.outline.coverage import measure_coverage, write_absence
+from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import resolve_name
 from roamtui.plain import format_count, sanitise_line, shorten
@@ -62,7 +62,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
         note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
     heading = f"{format_count(counts.total(), 'quote')}: {summary}"
     if counts[_NOT_FOUND]:
-        heading = write_absence(measure_coverage(library, within or None), heading)
+        heading = format_absence(measure_coverage(library, within or None), heading)
     else:
         heading = f"{heading}."
     return ToolResponse(text="\n".join([f"{heading}{note}", *lines]))

@@ -10,7 +10,7 @@ from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.conversation.events import ToolFinished, WarningRaised
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.outline.coverage import measure_coverage, write_absence
+from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
 from roamtui.parallel import call_in_thread
@@ -66,7 +66,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     absence = ""
     if absent:
         coverage = await asyncio.to_thread(measure_coverage, library, within)
-        absence = write_absence(coverage, *absent)
+        absence = format_absence(coverage, *absent)
     if results:
         parts = [listed.text, f"({absence})" if absence else ""]
     else:
@@ -91,7 +91,7 @@ def _merge(found: Sequence[Sequence[Hit]]) -> list[Hit]:
     merged: dict[str, Hit] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*found))):
         merged.setdefault(hit.section_id, hit)
-    return sorted(merged.values(), key=lambda hit: not hit.is_named)
+    return sorted(merged.values(), key=lambda hit: not hit.is_statement)
 
 
 def _list_similar_pages(library: Library, query: str) -> list[str]:

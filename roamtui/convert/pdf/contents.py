@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from roamtui.convert.list_numbers import format_number
+from roamtui.convert.list_numbers import format_list_number
 from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
@@ -194,4 +194,4 @@ def _find_parts(lines: Sequence[_ContentsLine]) -> list[int]:
 
 
 def _has_numeral(title: str, number: int) -> bool:
-    return re.match(rf"(?:\w+\s+)?{format_number(number, 'I')}(?=\W|$)", title) is not None
+    return re.match(rf"(?:\w+\s+)?{format_list_number(number, 'I')}(?=\W|$)", title) is not None

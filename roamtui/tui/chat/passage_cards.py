@@ -19,7 +19,7 @@ from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_source
-from roamtui.search.sentences import find_question_words
+from roamtui.search.sentences import make_question_matcher
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.reader.document_view import build_parser_context
@@ -59,7 +59,7 @@ class PassageCards:
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
         quotes = [passage.quote or "" for passage in exchange.passages]
-        self._words = find_question_words(exchange.question, quotes)
+        self._words = make_question_matcher(exchange.question, quotes)
         self._cards = [_make_card(content, library) for content in report.list_cards()]
         self.targets = tuple(card.target for card in self._cards)
         self.first_line = 0

@@ -253,7 +253,7 @@ class _SentQuestion(NamedTuple):
     options: AskOptions
 
 
-async def _report_end(worker: Worker[None]) -> None:
+async def _await_cancelled(worker: Worker[None]) -> None:
     """Wait for a cancelled worker: one that had not begun reports its end only if someone waits for it."""
     with suppress(WorkerCancelled, WorkerFailed):
         await worker.wait()
@@ -433,7 +433,7 @@ class QuestionArea(Container):
             self._is_shown = False
             self._worker = self._ask(*self._current)
 
-    def note_worker(self, worker: Worker[object]) -> None:
+    def follow_worker(self, worker: Worker[object]) -> None:
         """When the worker of a question has ended, ask the next one.
 
         A question that did not become part of the conversation is in the box again. It is only in its
@@ -504,4 +504,4 @@ class QuestionArea(Container):
     def _cancel(self) -> None:
         if self._worker is not None:
             self._worker.cancel()
-            self.run_worker(_report_end(self._worker), group="stopping", exit_on_error=False)
+            self.run_worker(_await_cancelled(self._worker), group="stopping", exit_on_error=False)

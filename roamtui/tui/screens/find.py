@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from roamtui.agent.agent import Agent
 from roamtui.document.library import Library
-from roamtui.outline.coverage import measure_coverage, write_absence
+from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_in_span
@@ -226,7 +226,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         is_absent = all(result.group == _RELATED for result in found.results)
         if found.is_complete and found.query and is_absent:
             statement = "No exact match" if found.results else "No match"
-            message = write_absence(measure_coverage(found.library), statement)
+            message = format_absence(measure_coverage(found.library), statement)
         self.show_message(message)
         is_awaited = self._awaited == found.query == self.typed
         if is_awaited and (found.is_complete or found.results):

@@ -128,7 +128,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)
-    async def show_request(self, request: DocumentRequested) -> None:
+    async def fulfil_request(self, request: DocumentRequested) -> None:
         """Resume the requested conversation and show the requested place, once the screen has started."""
         await self.started.wait()
         wanted_id = request.conversation_id or ""
@@ -149,7 +149,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error
             # keep all their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
-        self.questions.note_worker(event.worker)
+        self.questions.follow_worker(event.worker)
 
     def warn_if_busy(self) -> bool:
         """Return whether a question is being answered, and if so, tell the person."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.consent import Consent
 from roamtui.agent.document_search import DocumentSearch
-from roamtui.agent.first_request import find_pages_about
+from roamtui.agent.first_request import choose_pages
 from roamtui.agent.offline import add_passages, answer_offline
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.outcome import (
@@ -88,7 +88,7 @@ _SAVE_SECONDS = 1.0
 """Text that has been shown for this long is on disk, even if the program is killed."""
 
 
-class Answering(Struct, kw_only=True):
+class AnswerLoop(Struct, kw_only=True):
     """Answers one question of a conversation."""
 
     conversation: Conversation
@@ -172,7 +172,7 @@ class Answering(Struct, kw_only=True):
         if searcher is not None and has_unread_pages(state.library):
             searcher.refresh(state.library)
             state = fold_events(state, *prepare_question(state, options))
-            pages = await call_in_thread(find_pages_about, state, searcher, question, options.within)
+            pages = await call_in_thread(choose_pages, state, searcher, question, options.within)
             if pages:
                 await conversation.load(pages, Origin.AGENT)
         return options
