@@ -37,7 +37,7 @@ def _run_conversations(args: Namespace) -> None:
         )
     if args.action != "export" and any((args.output, args.moved_to, args.format)):
         raise UsageError(f"-o, --in and --format do not work with `roamtui conversations {args.action}`.")
-    if args.output and args.format:
+    if args.output and args.format and not str(args.output).lower().endswith(f".{args.format}"):
         raise UsageError("the ending of the name after -o chooses the format. Leave out --format.")
     if args.id is None:
         print_conversations(lists_one_shots=args.all)

@@ -131,6 +131,8 @@ class InlineReader(Struct, kw_only=True):
     source: InlineSource
     parser: MarkdownIt
     env: EnvType
+    is_answer: bool = False
+    """Whether a model wrote the text. Its tags are shown, but for those of styles."""
     links: list[Link] = field(default_factory=list)
     """The links of the words that were read."""
     _words: list[Words] = field(default_factory=list)
@@ -324,13 +326,15 @@ class InlineReader(Struct, kw_only=True):
             return
         pieces = token.meta["pieces"]
         start, end = pieces[0][1], pieces[-1][2]
+        is_style = tag.name in EMPHASES or tag.name in SCRIPT_SIGNS or tag.name == "br"
+        is_shown = self.is_answer and not is_style  # a model writes of tags more often than in tags
         if self._hidden:
             if tag.is_end and tag.name == self._hidden:
                 self._hidden = ""
-        elif tag.name in HIDDEN_TAGS:
+        elif tag.name in HIDDEN_TAGS and not is_shown:
             self._hidden = "" if tag.is_end else tag.name
         # These are only words, such as `<your-name>`.
-        elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):
+        elif is_shown or (tag.is_bare and not tag.is_end and not is_html_element(tag.name)):
             self._add(token.content, start=start, end=end)
         elif tag.name == "img":
             self._add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""), start, end)

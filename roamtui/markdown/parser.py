@@ -69,7 +69,7 @@ def parse_markdown(
     text = normalise_line_ends(text if is_answer else rewrite_containers(text))
     tokens = tokenize(text, env, is_answer=is_answer)
     parser = get_parser(has_marks=bool(source.marks), is_answer=is_answer)
-    inline = InlineReader(source=source, parser=parser, env=env)
+    inline = InlineReader(source=source, parser=parser, env=env, is_answer=is_answer)
     lines = [source.shift + offset for offset in (*source.starts, len(source.text))]
     reader = _BlockReader(tokens=tokens, start=start, lines=lines, inline=inline)
     return Markdown(blocks=reader.read_blocks(), links=inline.links)

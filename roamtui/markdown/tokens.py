@@ -28,7 +28,7 @@ def tokenize(text: str, env: EnvType, *, is_answer: bool) -> list[Token]:
 
     If extensions would change the headings or words of a text, it is parsed without them. An answer has none.
     """
-    plain = _tokenize(get_parser(), text, env)
+    plain = _tokenize(_get_answer_parser() if is_answer else get_parser(), text, env)
     if is_answer or not may_have_extensions(text):
         return plain
     tokens = _tokenize(_get_extended_parser(), text, env)
@@ -46,6 +46,12 @@ def _get_extended_parser() -> MarkdownIt:
     parser = _make_parser()
     enable_extensions(parser)
     return parser
+
+
+@cache
+def _get_answer_parser() -> MarkdownIt:
+    """Return the parser of the blocks of an answer, in which HTML is words."""
+    return _make_parser().disable("html_block")
 
 
 @cache

@@ -118,3 +118,13 @@ def test_the_anchor_of_a_heading_is_not_shown_even_if_its_words_are_kept_apart(
     (heading,) = parse_markdown("## Origin { #origin }\n", groups=groups).blocks
     assert isinstance(heading, Heading)
     assert "".join(words.text for words in heading.words) == "Origin"
+
+
+def test_tags_in_an_answer_are_words_but_for_those_of_styles() -> None:
+    answer = "Use `x` or <div> tags, <b>bold</b>, H<sub>2</sub>O.\n\n<script>alert(1)</script>\n\n<p>One<br>two</p>\n"
+    shown = [
+        "".join(words.text for words in block.words)
+        for block in parse_markdown(answer, marks=()).blocks
+        if isinstance(block, Paragraph)
+    ]
+    assert shown == ["Use x or <div> tags, bold, H₂O.", "<script>alert(1)</script>", "<p>One\ntwo</p>"]
