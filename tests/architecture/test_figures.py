@@ -81,4 +81,5 @@ def test_the_readme_names_the_versions_of_python_that_the_package_names() -> Non
     oldest = project["requires-python"].removeprefix(">=")
     named = [line.rpartition(" ")[2] for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)]
     assert f"Python {oldest} or newer" in _SENTENCES
-    assert f"tested on Linux with Python {' and '.join(named)}." in _SENTENCES
+    *earlier, last = named
+    assert f"tested on Linux with Python {', '.join(earlier)} and {last}." in _SENTENCES
