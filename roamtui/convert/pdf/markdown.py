@@ -7,11 +7,11 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.convert.pdf.headings import DetectedHeading
-from roamtui.convert.pdf.rows import ENUMERATOR, PageRow
+from roamtui.convert.pdf.rows import ENUMERATOR, PageCell, PageRow
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import PageText, is_figure
 from roamtui.convert.pdf.word_tables import find_word_tables, write_word_table
-from roamtui.convert.pdf.words import HYPHENS, write_words
+from roamtui.convert.pdf.words import HYPHENS, ends_in_divided_word, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
 
 _PARAGRAPH_GAP_MIN = 1.35
@@ -113,7 +113,7 @@ class MarkdownWriter:
     def _join_divided(self, block: str) -> str:
         """Put the rest of a word that the last page divides there, and return what is left of the block."""
         last = self._last_row
-        if last[-1] not in HYPHENS or not last[-2:-1].isalpha() or not self.pieces[-1].endswith(last):
+        if not ends_in_divided_word(last) or not self.pieces[-1].endswith(last):
             return block
         rest, *others = block.split(maxsplit=1)
         joined = self._joiner.join(last[:-1], rest)
@@ -165,26 +165,33 @@ class MarkdownWriter:
             if row is None:
                 return
             line = row.cells[0].text
-            # a justified line ends at the same edge as a line of prose next to it
-            near = [above] if above is not None and (is_justified or not _has_wide_gap(above)) else []
-            near += [below] if below is not None and not _has_wide_gap(below) else []
-            is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
+            if _has_wide_gap(row):
+                # a justified line ends at the same edge as a line of prose next to it
+                near = [above] if above is not None and (is_justified or not _has_wide_gap(above)) else []
+                near += [below] if below is not None and not _has_wide_gap(below) else []
+                is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
+            else:
+                is_justified = False  # nothing asks
             for before, cell in pairwise(row.cells):
                 # A justified line has wide gaps inside a sentence, but "47" and "119" are no "47 119".
                 is_inside = is_justified and not is_figure(cell.text)
-                are_cells = cell.x0 - before.x1 > _CELL_GAP_MIN * row.size and not is_inside
+                are_cells = _is_wide_gap(before, cell, row) and not is_inside
                 are_figures = all(
                     is_figure(each.text) and any(map(str.isdigit, each.text)) for each in (before, cell)
                 )
                 line += f"{' | ' if are_cells or are_figures else ' '}{cell.text}"
-            if lines and lines[-1][-1] in HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
+            if lines and ends_in_divided_word(lines[-1]) and line[0].isalpha():
                 lines[-1] = self._joiner.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
 
 
 def _has_wide_gap(row: PageRow) -> bool:
-    return any(cell.x0 - before.x1 > _CELL_GAP_MIN * row.size for before, cell in pairwise(row.cells))
+    return any(_is_wide_gap(before, cell, row) for before, cell in pairwise(row.cells))
+
+
+def _is_wide_gap(before: PageCell, cell: PageCell, row: PageRow) -> bool:
+    return cell.x0 - before.x1 > _CELL_GAP_MIN * row.size
 
 
 def _is_continued(last: str, first: str) -> bool:

@@ -293,7 +293,8 @@ class PdfPage:
                 word = PageWord(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
                 word.is_turned = self._read_turn(first) != rotation
                 words.append(word)
-                if (compared and compared.is_uneven) or _MIXED.search(letters):
+                is_mixed = not letters.isalpha() and _MIXED.search(letters) is not None
+                if is_mixed or (compared and compared.is_uneven):
                     uneven.append(word)
         if not is_right_to_left(text):
             for word in uneven:

@@ -94,7 +94,7 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
     cells: list[PageCell] = []
     cell: PageCell | None = None
     before = base = words[0]
-    for number, word in enumerate(words, start=1):
+    for index, word in enumerate(words):
         gap = word.x0 - before.x1
         if cell is not None and gap < _RAISED_GAP * size and is_raised(word, base):
             cell.text += f"{RAISED_START}{word.text}{RAISED_END}"
@@ -104,10 +104,7 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
         if (
             cell is None
             or gap > gap_max
-            or (
-                gap > touching
-                and _starts_column(cell.text, base.text, _read_sum(words[number - 1 : number + 1]))
-            )
+            or (gap > touching and _starts_column(cell.text, base.text, words, index))
         ):
             cell = PageCell(word.text, word.x0, word.x1)
             cells.append(cell)
@@ -126,23 +123,20 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
     return _build_row(cells, words, size)
 
 
-def _starts_column(cell: str, last: str, after: str) -> bool:
-    """Return whether what follows a cell is a figure or a year of the next column, as in "9,035 $488".
+def _starts_column(cell: str, last: str, words: Sequence[PageWord], index: int) -> bool:
+    """Return whether the word at an index is a figure or a year of the next column, as in "9,035 $488".
 
-    `last` is the last word of the cell. In the head "2022 $ million", nothing starts a column.
+    `cell` is before it, and `last` is the last word of that. In "2022 $ million", nothing starts a column.
     """
     last = last.partition(RAISED_START)[0] or last
     if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in DASHES):
         return False
+    after = words[index].text
+    if after in _CURRENCIES and index + 1 < len(words):
+        after += words[index + 1].text
     are_whole = _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after)
     is_sum = after[0] in _CURRENCIES and after[-1] in f"{_FIGURE_ENDS}{DASHES}"
     return is_sum or bool(are_whole and _FIGURE_SIGNS.search(last + after))
-
-
-def _read_sum(words: Sequence[PageWord]) -> str:
-    """Return the first word, and if that is the sign of a currency, the second one too."""
-    is_sign = words[0].text in _CURRENCIES
-    return "".join(word.text for word in words) if is_sign else words[0].text
 
 
 def _build_row(cells: list[PageCell], words: Sequence[PageWord], size: float) -> PageRow:

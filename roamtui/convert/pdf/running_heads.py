@@ -5,7 +5,7 @@ pages repeat at about the same position, apart from their page number.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, takewhile
 from statistics import median
@@ -148,17 +148,20 @@ def _keep_unsaid_rows(
         for rows, removed in zip(pages, removed_by_page, strict=True)
     ]
     text = normalise_letters("".join(row.text for rows in kept for row in rows))
-    goes_on = [bool(rows) and _SENTENCE_PART.search(rows[-1].text) is not None for rows in (*kept[:-1], [])]
-    chosen: dict[str, tuple[bool, int, int]] = {}
+    continues = [bool(rows) and _SENTENCE_PART.search(rows[-1].text) is not None for rows in (*kept[:-1], [])]
+    places: defaultdict[str, list[tuple[bool, int, int]]] = defaultdict(list)
     for page, (rows, sides, removed) in enumerate(zip(pages, edges, removed_by_page, strict=True)):
         for row in rows:
-            words = normalise_letters(sides.make_key(row)[0]) if id(row) in removed else ""
-            if words and not _NUMBER_ONLY.fullmatch(row.text) and words not in text:
-                is_at_top = any(row is each for each in sides.top)
-                is_inside = goes_on[page - 1] if is_at_top and page else goes_on[page] and not is_at_top
-                chosen[words] = min(chosen.get(words, (True, page, id(row))), (is_inside, page, id(row)))
-    for _, page, row_id in chosen.values():
-        removed_by_page[page].discard(row_id)
+            if id(row) not in removed or _NUMBER_ONLY.fullmatch(row.text):
+                continue
+            is_at_top = any(row is each for each in sides.top)
+            before = page - 1 if is_at_top else page
+            is_inside = before >= 0 and continues[before]
+            places[normalise_letters(sides.make_key(row)[0])].append((is_inside, page, id(row)))
+    for words, found in places.items():
+        if words and words not in text:
+            _, page, row_id = min(found, key=lambda place: place[:2])
+            removed_by_page[page].discard(row_id)
 
 
 def _detect_repeated_rows(edges: Sequence[_Edges]) -> dict[tuple[str, int], float]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from roamtui.convert.pdf.rows import PageRow
-from roamtui.convert.pdf.words import HYPHEN, HYPHENS
+from roamtui.convert.pdf.words import HYPHEN, ends_in_divided_word
 
 NON_LETTERS = re.compile(r"[\W\d_]+")
 _NUMBER = re.compile(
@@ -40,7 +40,7 @@ def join_rows(rows: Sequence[PageRow]) -> str:
     """Join the rows of one title, without hyphens at row ends that come before a small letter."""
     text = ""
     for row in rows:
-        if text and text[-1] in HYPHENS and text[-2:-1].isalpha():
+        if ends_in_divided_word(text):
             text = f"{text[:-1]}{'' if row.text[0].islower() or text.isupper() else '-'}{row.text}"
         else:
             text = f"{text} {row.text}".strip()

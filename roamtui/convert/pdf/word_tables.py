@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from roamtui.convert.markdown_table import write_rows
 from roamtui.convert.pdf.rows import PageCell, PageRow
-from roamtui.convert.pdf.words import HYPHENS, write_words
+from roamtui.convert.pdf.words import ends_in_divided_word, write_words
 
 _ROWS_MIN = 3
 """Minimum number of rows with several cells. Two justified lines may have their wide gaps in one place."""
@@ -113,5 +113,5 @@ def write_word_table(rows: Sequence[PageRow], table: WordTable, join: Callable[[
 
 
 def _join_lines(above: str, text: str, join: Callable[[str, str], str]) -> str:
-    is_divided = above[-1:] and above[-1] in HYPHENS and above[-2:-1].isalpha() and text[:1].isalpha()
+    is_divided = ends_in_divided_word(above) and text[:1].isalpha()
     return join(above[:-1], text) if is_divided else f"{above} {text}".strip()

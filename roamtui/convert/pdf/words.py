@@ -52,6 +52,11 @@ class PageWord(Struct):
     """Whether it is drawn in another direction than most of the page, such as a stamp at the edge."""
 
 
+def ends_in_divided_word(text: str) -> bool:
+    """Return whether a text ends in a hyphen after a letter, so that its last word may continue below."""
+    return bool(text) and text[-1] in HYPHENS and text[-2:-1].isalpha()
+
+
 def write_words(text: str) -> str:
     """Write the text of rows as Markdown: escape its signs, restore hyphens, and mark raised letters."""
     escaped = escape_inline(replace_surrogates(text.replace(HYPHEN, "-")))
