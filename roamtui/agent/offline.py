@@ -212,16 +212,15 @@ def _judge(question: str, whole: int | None, *, is_near: bool) -> str:
     if whole is None:
         return _LACKS_WORDS if is_near else _NOT_NEAR
     place = "The first passage" if whole == 1 else f"Passage {whole}"
-    words = list_lacking_words(question, [""])
+    words = list_lacking_words(question, ())
     return _HAS_WORD.format(place, *words) if len(words) == 1 else _HAS_WORDS.format(place)
 
 
 def _state_coverage(coverage: VectorCoverage) -> str:
     """Say that a part of the document was not compared by meaning yet, or nothing."""
-    if coverage.compared == coverage.total:
+    if coverage.is_whole:
         return ""
-    compared = f"{coverage.compared:,} of {coverage.total:,} sections with text"
-    return f"Only {compared} were compared by meaning so far. `roamtui index` compares all."
+    return f"Only {coverage.share} were compared by meaning so far. `roamtui index` compares all."
 
 
 def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:

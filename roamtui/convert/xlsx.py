@@ -206,15 +206,20 @@ def _read_formats(root: Any) -> dict[str, NumberFormat | None]:  # noqa: ANN401
     codes = {str(number): code for number, code in BUILT_IN_FORMATS.items()}
     codes |= {each.get("numFmtId", ""): each.get("formatCode", "") for each in root.iter("{*}numFmt")}
     formats = {key: NumberFormat(code) for key, code in codes.items() if code not in ("", "@", "General")}
-    looks = root.iterfind("{*}cellXfs/{*}xf")
-    return {str(style): formats.get(look.get("numFmtId", "")) for style, look in enumerate(looks)}
+    cell_formats = root.iterfind("{*}cellXfs/{*}xf")
+    return {
+        str(style): formats.get(cell_format.get("numFmtId", ""))
+        for style, cell_format in enumerate(cell_formats)
+    }
 
 
 def _read_bold_styles(root: Any) -> frozenset[str | None]:  # noqa: ANN401
     bolds = [font.find("{*}b") for font in root.iterfind("{*}fonts/{*}font")]
     fonts = {str(n) for n, bold in enumerate(bolds) if bold is not None and is_true(bold.get("val", "1"))}
-    looks = root.iterfind("{*}cellXfs/{*}xf")
-    return frozenset(str(style) for style, look in enumerate(looks) if look.get("fontId") in fonts)
+    cell_formats = root.iterfind("{*}cellXfs/{*}xf")
+    return frozenset(
+        str(style) for style, cell_format in enumerate(cell_formats) if cell_format.get("fontId") in fonts
+    )
 
 
 def _read_text(item: Any) -> str:  # noqa: ANN401

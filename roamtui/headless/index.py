@@ -81,7 +81,7 @@ def run_index(
         compared = coverage.format()
         if not searcher.knows_language:
             compared = "The model for search by meaning does not compare German text. Its words are searched."
-        elif coverage.compared == coverage.total:
+        elif coverage.is_whole:
             compared = "All sections that have text are compared by meaning."
         write_text(f"{compared}\n")
 

@@ -132,7 +132,7 @@ class InlineReader(Struct, kw_only=True):
     parser: MarkdownIt
     env: EnvType
     is_answer: bool = False
-    """Whether a model wrote the text. Its tags are shown, but for those of styles."""
+    """Whether a model wrote the text. Its tags are then words, except for `<br>` and those of styles."""
     links: list[Link] = field(default_factory=list)
     """The links of the words that were read."""
     _words: list[Words] = field(default_factory=list)
@@ -326,8 +326,9 @@ class InlineReader(Struct, kw_only=True):
             return
         pieces = token.meta["pieces"]
         start, end = pieces[0][1], pieces[-1][2]
-        is_style = tag.name in EMPHASES or tag.name in SCRIPT_SIGNS or tag.name == "br"
-        is_shown = self.is_answer and not is_style  # a model writes of tags more often than in tags
+        is_style = tag.name in EMPHASES or tag.name in SCRIPT_SIGNS
+        # a model writes of tags more often than in tags
+        is_shown = self.is_answer and not is_style and tag.name != "br"
         if self._hidden:
             if tag.is_end and tag.name == self._hidden:
                 self._hidden = ""
@@ -346,7 +347,7 @@ class InlineReader(Struct, kw_only=True):
             if tag.is_end:
                 self._close(tag.name)
                 return
-            if tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
+            if is_style:
                 self._open(tag.name)
             elif tag.name == "a" and "href" in tag.attributes:
                 self._open(tag.name, tag.attributes["href"])

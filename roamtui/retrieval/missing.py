@@ -42,7 +42,7 @@ def format_quoted(words: Sequence[str]) -> str:
 
 
 def list_absence_clauses(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the statement for `format_absence` that some words are missing; none without words."""
+    """Return the clause for `format_absence` that some words are missing; none without words."""
     return (f"{format_quoted(words)} {'do' if len(words) > 1 else 'does'} not occur",) if words else ()
 
 

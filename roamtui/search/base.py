@@ -144,9 +144,19 @@ class VectorCoverage(NamedTuple):
     total: int = 0
     """0 if only words are searched."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left to compare."""
+        return self.compared == self.total
+
+    @property
+    def share(self) -> str:
+        """For example "240 of 900 sections with text"."""
+        return f"{self.compared:,} of {self.total:,} sections with text"
+
     def format(self) -> str:
         """Return for example "240 of 900 sections with text compared by meaning"."""
-        return f"{self.compared:,} of {self.total:,} sections with text compared by meaning"
+        return f"{self.share} compared by meaning"
 
 
 class SearchServices(Struct, frozen=True, kw_only=True):

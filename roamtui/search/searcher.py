@@ -273,7 +273,7 @@ class Searcher:
     def _open_vectors(self, library: Library, store: SectionStore) -> VectorIndex | None:
         options = self._options
         embedder = self._services.embedder
-        if embedder is None or not self.knows_language:
+        if embedder is None or not self._knows_language(_sample_text(library)):
             return None
         try:
             vector_store = store if options.index is None else LanceStore(options.index)

@@ -73,8 +73,8 @@ class Listing(Struct, frozen=True, kw_only=True):
     """The names of what was skipped, by what they are, in the singular and the plural."""
     is_cut: bool = False
     """Whether there are more files than `FILES_MAX`."""
-    folders: tuple[Path, ...] = ()
-    """Folders that were walked. If one is written to, the listing is out of date."""
+    watched: tuple[Path, ...] = ()
+    """Folders that were walked, and each `.gitignore`. If one is written to, the listing is out of date."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -118,7 +118,8 @@ def list_folder(folder: Path) -> Listing:
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     is_ignored = _read_gitignore(root)
     files: dict[tuple[str, ...], ListedFile] = {}
-    folders: list[Path] = []
+    ignore_file = root / _IGNORE_NAME
+    watched = [ignore_file] if ignore_file.is_file() else []
     outside: list[str] = []
     unreadable: list[str] = []
     others: list[str] = []
@@ -126,7 +127,7 @@ def list_folder(folder: Path) -> Listing:
         root, onerror=lambda error: unreadable.append(Path(error.filename).name)
     ):
         at = tuple(map(format_name, Path(place).relative_to(root).parts))
-        folders.append(Path(place))
+        watched.append(Path(place))
         for name in names:
             path = Path(place, name)
             key = (*at, format_name(name))
@@ -159,7 +160,7 @@ def list_folder(folder: Path) -> Listing:
         files={"/".join(path): files[path] for path in paths},
         skipped={kind: tuple(names) for kind, names in skipped.items() if names},
         is_cut=len(files) > FILES_MAX,
-        folders=tuple(folders),
+        watched=tuple(watched),
     )
 
 
@@ -273,7 +274,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         return list_folder(paths[0])
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     files: dict[str, ListedFile] = {}
-    folders: list[Path] = []
+    watched: list[Path] = []
     skipped: dict[tuple[str, str], tuple[str, ...]] = {}
     is_cut = False
     listed: set[Path] = set()
@@ -283,7 +284,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
             is_cut = is_cut or listing.is_cut
             for kind, names in listing.skipped.items():
                 skipped[kind] = (*skipped.get(kind, ()), *(f"{name}/{other}" for other in names))
-            folders.extend(listing.folders)
+            watched.extend(listing.watched)
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
             check_file(path)
@@ -297,7 +298,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         files=dict(islice(files.items(), FILES_MAX)),
         skipped=skipped,
         is_cut=is_cut or len(files) > FILES_MAX,
-        folders=tuple(folders),
+        watched=tuple(watched),
     )
 
 

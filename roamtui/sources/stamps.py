@@ -34,7 +34,7 @@ class FileStamps:
         self._single_file = paths[0] if len(paths) == 1 and not self._paths[0].is_dir() else ""
         self._lock = threading.Lock()
         self._listing: Listing | None = None
-        self._folder_times: list[tuple[int, SourceStamp | None]] = []
+        self._watched_times: list[int] = []
 
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
@@ -46,19 +46,19 @@ class FileStamps:
             stamp = stamp_source(self._single_file)
             return {} if stamp is None else {self._single_file: stamp}
         with self._lock:
-            if self._listing is None or _read_folder_times(self._listing) != self._folder_times:
+            if self._listing is None or _read_watched_times(self._listing) != self._watched_times:
                 try:
                     self._listing = list_sources(self._paths)
                 except SourceError:
                     self._listing = None
                     return None
-                self._folder_times = _read_folder_times(self._listing)
+                self._watched_times = _read_watched_times(self._listing)
             stamps = {key: stamp_source(str(file.path)) for key, file in self._listing.files.items()}
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}
 
 
-def _read_folder_times(listing: Listing) -> list[tuple[int, SourceStamp | None]]:
-    """Return when each folder and its `.gitignore` was last written to, or nothing if a folder is gone."""
+def _read_watched_times(listing: Listing) -> list[int]:
+    """Return when each folder or file that is watched was last written to, or nothing if one is gone."""
     with suppress(OSError):
-        return [(path.stat().st_mtime_ns, stamp_source(str(path / ".gitignore"))) for path in listing.folders]
+        return [path.stat().st_mtime_ns for path in listing.watched]
     return []

@@ -141,7 +141,7 @@ def _keep_unsaid_rows(
 ) -> None:
     """Keep one of repeated rows whose words are nowhere else in the file, such as titles of tables.
 
-    It is the first one that is not inside a sentence which goes on from one page to the next.
+    The first one stays that is not between two parts of a sentence.
     """
     kept = [
         [row for row in rows if id(row) not in removed]

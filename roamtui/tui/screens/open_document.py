@@ -148,9 +148,8 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
         """Put the chosen file, or else the first one, into the field."""
         files = [offer for offer in self.list.items if offer.group is OfferGroup.FILE]
         files = [offer for offer in files if offer.source != self.typed]
-        chosen = (
-            self.list.highlighted_item if self.list.highlighted_item in files else next(iter(files), None)
-        )
+        highlighted = self.list.highlighted_item
+        chosen = highlighted if highlighted in files else next(iter(files), None)
         if chosen is not None:
             self.field.value = chosen.source
             self.field.cursor_position = len(chosen.source)
