@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from itertools import product
+from itertools import chain, product
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -71,9 +71,6 @@ _WORKS_IN: Mapping[str, Iterable[Scope]] = {
     "chat.select_citation": DOCUMENT_PARTS,
 }
 """Where the actions of a scope work, unless that is one part of the app, and where single ones work too."""
-
-GO_PREFIX = "global.go_"
-"""Prefix of the ids of actions that go elsewhere. In the conversation, their letters begin a question."""
 
 
 class Action(Struct, frozen=True):
@@ -191,8 +188,8 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _unlisted("up", "k up", "", "Move up.", "move(-1)"),
         _unlisted("page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
         _unlisted("page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
-        _unlisted("first", "g home", "", "Go to the beginning."),
-        _unlisted("last", "G end", "", "Go to the end."),
+        _unlisted("first", "home g", "", "Go to the beginning."),
+        _unlisted("last", "end G", "", "Go to the end."),
         _unlisted("right", "l right", "", "Move right, or unfold the section.", "move_sideways(1)"),
         _unlisted("left", "h left", "", "Move left, or fold the section.", "move_sideways(-1)"),
     ),
@@ -295,6 +292,12 @@ class Keymap(Struct, frozen=True):
     def for_scope(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
         return (action for action in self.actions.values() if action.scope is scope)
+
+    @property
+    def chat_letters(self) -> Iterator[str]:
+        """The letters that act in the conversation, among other keys. All others begin a question there."""
+        lines = (self.actions["move.down"], self.actions["move.up"])
+        return chain.from_iterable(action.keys for action in (*self.for_scope(Scope.CHAT), *lines))
 
     def get_bound(self, action_ids: Iterable[str]) -> list[Action]:
         """Return the actions that have a key."""

@@ -128,8 +128,10 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert ui.app.is_running
 
 
-async def test_what_is_typed_in_the_conversation_stands_in_the_box() -> None:
-    typed = "are there (ryes) [ü] and 10 more?"
+@pytest.mark.parametrize(
+    "typed", ["are there (ryes) [ü] and 10 more?", "how?", "Give all", "list all", "no rye?", "Now?"]
+)
+async def test_what_is_typed_in_the_conversation_stands_in_the_box(typed: str) -> None:
     async with running(make_app(["First.", "Other."]), SIZE) as ui:
         await ui.ask("One?")
         ui.focus(Scope.CHAT).type_at_once(*typed, "enter")

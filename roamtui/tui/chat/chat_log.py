@@ -29,7 +29,7 @@ from roamtui.conversation.update import ChooseAnswer, Command
 from roamtui.plain import format_count, sanitise_text
 from roamtui.program import locate_programs
 from roamtui.text import Span
-from roamtui.tui.actions import GO_PREFIX, Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.chat.following import FollowingScroll
 from roamtui.tui.chat.target_selection import TargetSelection
@@ -48,7 +48,7 @@ EXCHANGES_MAX = 40
 class ChatLog(FollowingScroll, inherit_bindings=False):
     """Exchanges and notices.
 
-    A letter that does not move, copy or show anything is typed in the question box.
+    A letter that does not move by a line, copy or show anything is typed in the question box.
     """
 
     BINDINGS = make_bindings(Scope.CHAT, Scope.MOVE)
@@ -79,10 +79,10 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         return action != "note" or section_id in self._conversation.state.library
 
     def on_key(self, event: events.Key) -> None:
-        """Pass on a letter that is no key here. If it leads to the question box, it is typed there too."""
-        active = self.screen.active_bindings.get(event.key)
-        is_action = active is not None and not (active.binding.id or "").startswith(GO_PREFIX)
-        if event.is_printable and not is_action:
+        """Pass on what a person types, unless it is a key here. Few letters are."""
+        is_letter = (event.character or "").isalpha()
+        is_key = not is_letter or event.key in self._keys.chat_letters
+        if event.is_printable and not (is_key and event.key in self.screen.active_bindings):
             event.stop()
             self.post_message(self.Typed(event))
 

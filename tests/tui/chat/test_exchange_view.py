@@ -185,7 +185,7 @@ async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
         for _ in range(3):
             await answer_about_ovens(ui)
         first, _, last = ui.chat.shown
-        for key, view in (("g", first), ("G", last)):
+        for key, view in (("home", first), ("end", last)):
             await ui.focus(Scope.CHAT).press(key, "2")
             assert ui.chat.selected.view is view
             await ui.press("escape")
@@ -196,8 +196,8 @@ async def test_selecting_begins_at_what_is_on_the_screen() -> None:
         for _ in range(3):
             await answer_about_ovens(ui)
         first, _, last = ui.chat.shown
-        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.selected.view is first, "g")
-        await ui.press_until(lambda: ui.chat.selected.view is last, "G")
+        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.selected.view is first, "home")
+        await ui.press_until(lambda: ui.chat.selected.view is last, "end")
         await ui.press(*["pageup"] * 5, "j")
         assert (ui.chat.selected.view, ui.chat.scroll_y) == (first, 0)
         await ui.press(*["pagedown"] * 5, "k")
@@ -227,7 +227,7 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
         assert "❯ What" not in find_top_line(ui)
         await ui.focus(Scope.CHAT).press_until("Paragraph 9.", "pagedown")
         assert re.search(r"❯ What is the matter.*…$", find_top_line(ui))
-        await ui.press_until(lambda: "❯ What" not in find_top_line(ui), "g")
+        await ui.press_until(lambda: "❯ What" not in find_top_line(ui), "home")
 
 
 def find_top_line(ui: RunningApp) -> str:
@@ -235,7 +235,7 @@ def find_top_line(ui: RunningApp) -> str:
     return ui.rows[2].rstrip()
 
 
-@pytest.mark.parametrize("keys", [("G", "g"), ("pagedown",)], ids=" ".join)
+@pytest.mark.parametrize("keys", [("end", "home"), ("pagedown",)], ids=" ".join)
 async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a_notice_comes(
     keys: tuple[str, ...],
 ) -> None:
@@ -248,13 +248,13 @@ async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a
         await ui.focus(Scope.CHAT).press(*keys)
         top = list_top_lines(ui)
         await ui.open_gate(gate)
-        await ui.wait_until("End of the answer below · G shows it")
+        await ui.wait_until("End of the answer below · end shows it")
         assert list_top_lines(ui) == top
         for severity, name in ((Severity.INFO, "notice"), (Severity.WARNING, "warning")):
             ui.chat.add_notice("Something else happened.", severity)
-            await ui.wait_until(f"New {name} below · G shows it")
+            await ui.wait_until(f"New {name} below · end shows it")
             assert list_top_lines(ui) == top
-        await ui.press_until("Something else happened.", "G")
+        await ui.press_until("Something else happened.", "end")
 
 
 def list_top_lines(ui: RunningApp) -> list[str]:
@@ -266,7 +266,7 @@ def list_top_lines(ui: RunningApp) -> list[str]:
 
 @pytest.mark.parametrize(
     ("keys", "place", "width"),
-    [(("pagedown", "pagedown"), Scope.CHAT, 70), (("G",), Scope.READER, 70), ((), Scope.CHAT, 130)],
+    [(("pagedown", "pagedown"), Scope.CHAT, 70), (("end",), Scope.READER, 70), ((), Scope.CHAT, 130)],
 )
 async def test_the_conversation_stays_where_it_was_when_the_width_changes(
     keys: tuple[str, ...], place: Scope, width: int
@@ -298,7 +298,7 @@ async def test_only_the_newest_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
         await ui.wait_until(is_newest_shown)
         ui.chat.reload()
         await ui.wait_until(is_newest_shown)
-        await ui.press_until("1 earlier question not shown", "shift+tab", "g")
+        await ui.press_until("1 earlier question not shown", "shift+tab", "home")
 
 
 async def test_the_answer_of_the_selected_source_is_copied() -> None:
