@@ -21,13 +21,12 @@ from roamtui.markdown.lines import Line, Run, RunStyle, TextRole, measure_runs
 from roamtui.markdown.parser import Definitions, parse_front_matter, parse_link_definitions, parse_markdown
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import widen_to_words
+from roamtui.search.phrases import match_ranges
 from roamtui.text import Span, format_page, subtract_bounds
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64
 """Maximum number of chunks whose lines are cached. Others are laid out again when in view."""
-GAP_LENGTH_MAX = 16
-"""Maximum number of characters between two words of a phrase: a line end and the margin of a quote."""
 _REFERENCE = re.compile(r"\](?!\()")
 """The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
 
@@ -81,18 +80,6 @@ class Highlights(Struct, frozen=True):
             kind = HighlightKind.NEAREST if self.is_nearest else HighlightKind.QUOTE
             highlights += [Highlight(*part, kind) for part in parts]
         return sorted(highlights)
-
-
-def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the bounds of words or phrases in a text, in order, ignoring case and line ends."""
-    patterns = map(make_phrase_pattern, words)
-    return sorted(match.span() for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
-
-
-def make_phrase_pattern(phrase: str) -> str:
-    """Return a pattern for the words of a phrase, also where a line of a list or quote ends between them."""
-    gap = rf"\s[\s>]{{,{GAP_LENGTH_MAX - 1}}}"
-    return gap.join(map(re.escape, phrase.split()))
 
 
 class ShownLink(NamedTuple):

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
@@ -19,31 +18,27 @@ from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_in_span
 from roamtui.search.base import Hit
+from roamtui.search.phrases import MATCHES_MAX, TitleList, find_phrase, match_ranges
 from roamtui.search.terms import extract_query_terms, normalise_term
 from roamtui.text import Span
 from roamtui.tui.reader.document_reader import DocumentReader
-from roamtui.tui.reader.lazy_lines import GAP_LENGTH_MAX, make_phrase_pattern, match_ranges
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screen_words import format_ancestors
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, Row
 
-_TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
+_TITLES_MAX = 5
+_SECTIONS_MAX = 25
+_HITS_MAX = 20
 """Maximum number of sections that are listed by title, by text and by meaning."""
-_MATCHES_MAX = 1_000
-"""Maximum number of matches of a phrase. Nobody steps through more."""
 _PAUSE_SECONDS = 0.15
 """The configured search starts once typing has paused for this long, not with half a word."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
-_WINDOW_LENGTH = 1 << 18
-"""Number of characters searched before waiting keys are handled: a millisecond of work."""
 _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
-_MARKS = "*_`"
-"""Marks of emphasis and code, which a person does not see."""
 _RELATED = "Related · closest first"
 _SEARCHING = "Searching…"
 _MATCH_STYLE = "bold underline $secondary"
@@ -151,8 +146,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         foot = make_foot("enter to read", "esc to close", between=_MOVES)
         super().__init__("", foot, placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
-        self._titles: list[tuple[int, str]] = []
-        """All titles, with the numbers of their sections, the shortest first."""
+        self._titles: TitleList | None = None
         self._awaited: str | None = None
         """The typed text whose first result is read as soon as it comes."""
         self._searching: asyncio.Future[tuple[Hit, ...]] | None = None
@@ -176,16 +170,14 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         if query:
             self.show_message(_SEARCHING)
         library = await self._agent.conversation.load_all()
-        if not self._titles or library is not self.found.library:
-            runs = library.iter_runs()
-            texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
-            self._titles = sorted(enumerate(map(str.casefold, texts)), key=lambda title: len(title[1]))
+        if self._titles is None or library is not self._titles.library:
+            self._titles = TitleList(library)
         found = FindResults(query=query, library=library, is_complete=False)
-        titles = tuple(_find_titles(self._titles, found.phrase, library))
+        titles = _list_titles(self._titles, found.phrase)
         found = replace(found, results=titles)
         if titles:
             self._show_found(found)
-        matches = await find_text(library, found.phrase)
+        matches = await find_phrase(library, found.phrase)
         found = found.with_matches(matches)
         results = [*titles, *_list_texts(found)]
         if query:
@@ -271,63 +263,11 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._reader.action_page(pages)
 
 
-def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) -> Iterator[FindResult]:
-    """Yield sections whose titles have every word: first those that start with the query, then short ones.
-
-    A section comes before its subsections.
-    """
-    words = tuple(query.casefold().split())
-    for word in sorted(words, key=len, reverse=True):
-        titles = [title for title in titles if word in title[1]]
-    starting = (title for title in titles if title[1].startswith(" ".join(words)))
-    best = dict.fromkeys([*islice(starting, _TITLES_MAX), *titles[:_TITLES_MAX]])
-    found: dict[str, None] = {}
-    for number, _ in best if words else ():
-        section_id = library.numbering.id_of(number)
-        for family_id in (*library.node(section_id).ancestors, section_id):
-            title = library.node(family_id).title.casefold()
-            if all(word in title for word in words):
-                found[family_id] = None
-    for section_id in islice(found, _TITLES_MAX):
-        yield FindResult(group=f"Titles · {len(titles):,}", section_id=section_id, words=words)
-
-
-async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
-    """Find a phrase, ignoring case, line ends, and marks that a person does not see. No matches overlap."""
-    phrase = phrase.replace("İ", "i").lower()
-    shown = _drop_marks(phrase)
-    phrase = shown or phrase
-    if not phrase.strip():
-        return ()
-    spans = list[Span]()
-    pattern = re.compile(make_phrase_pattern(phrase))
-    length_max = sum(GAP_LENGTH_MAX if character.isspace() else 1 for character in " ".join(phrase.split()))
-    # A run is a part of a document. Each document has one run that starts at row 0.
-    for document in [document for document, row, _ in library.iter_runs() if row == 0]:
-        start = 0
-        while start < len(document.text) and len(spans) < _MATCHES_MAX:
-            # The window is longer by the longest match, with as many marks, so that a match may cross into
-            # the next. Lower case is found in a fifth of the time. Without İ, its length is the same.
-            end = start + _WINDOW_LENGTH
-            window = document.text[start : end + 2 * length_max].replace("İ", "i").lower()
-            seen = _drop_marks(window) if shown else window
-            matches = [*islice(pattern.finditer(seen), _MATCHES_MAX - len(spans))]
-            marks = re.finditer(f"[{_MARKS}]", window) if matches and shown else ()
-            before = [mark.start() - index for index, mark in enumerate(marks)]
-            for match in matches:
-                first = start + match.start() + bisect_right(before, match.start())
-                last = start + match.end() - 1 + bisect_right(before, match.end() - 1)
-                spans.append(Span(doc=document.key, start=first, end=last + 1))
-                end = max(end, spans[-1].end)
-            start = end
-            await asyncio.sleep(0)
-    return tuple(spans)
-
-
-def _drop_marks(text: str) -> str:
-    for mark in _MARKS:
-        text = text.replace(mark, "")
-    return text
+def _list_titles(titles: TitleList, phrase: str) -> tuple[FindResult, ...]:
+    section_ids, count = titles.find(phrase, _TITLES_MAX)
+    words = tuple(phrase.split())
+    group = f"Titles · {count:,}"
+    return tuple(FindResult(group=group, section_id=section_id, words=words) for section_id in section_ids)
 
 
 def _list_texts(found: FindResults) -> Iterator[FindResult]:
@@ -335,7 +275,7 @@ def _list_texts(found: FindResults) -> Iterator[FindResult]:
     library = found.library
     matches = found.matches
     count = format_count(len(matches), "match", "matches")
-    group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"
+    group = f"Text · {'first ' if len(matches) == MATCHES_MAX else ''}{count}"
     for section_id, index in islice(found.first_matches.items(), _SECTIONS_MAX):
         span = library.node(section_id).own_span
         match = matches[index].start
