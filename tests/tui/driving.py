@@ -30,7 +30,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.exchange_view import ExchangeView
-from roamtui.tui.chat.question_area import QuestionBox
+from roamtui.tui.chat.question_box import QuestionBox
 from roamtui.tui.context import DocumentSession
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.screens.main import MainScreen

@@ -25,7 +25,8 @@ from roamtui.text import Span
 from roamtui.tui.actions import DIGITS, DOCUMENT_PARTS, Keymap, Scope, make_bindings
 from roamtui.tui.background_work import BackgroundWork
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
+from roamtui.tui.chat.question_area import QuestionArea
+from roamtui.tui.chat.question_box import QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import DocumentSession

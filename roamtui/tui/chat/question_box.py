@@ -1,0 +1,177 @@
+"""`QuestionBox`: the field where a person types questions, and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Offset
+from textual.message import Message
+from textual.widgets import TextArea
+from typing_extensions import override
+
+from roamtui.plain import sanitise_text
+from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.messages import StatusMessage
+
+_QUESTION_LENGTH_MAX = 50_000
+"""In characters. A longer text is hardly a question, and laying it out would delay each key."""
+
+
+class QuestionBox(TextArea):
+    """A text field of several lines with a history."""
+
+    BINDINGS = make_bindings(Scope.INPUT)
+
+    @dataclass
+    class Submitted(Message):
+        """A person sent a question."""
+
+        question: str
+
+    def __init__(self, history: Iterable[str]) -> None:
+        """Make an empty box. `history` has earlier questions, oldest first."""
+        placeholder = Content("Ask this document…")
+        super().__init__(
+            id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
+        )
+        self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
+        self._texts = [*history, ""]
+        """The history, oldest first, and then the typed text."""
+        self._index = len(self._texts) - 1
+        """The index of the text that the box shows. A changed text stays in its place."""
+        self.settled = set(self._texts)
+        """Text that is no draft, because it was asked, suggested or cleared."""
+
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        # Textual binds them to f6, which lists notes, and f7
+        return action not in ("select_line", "select_all")
+
+    @property
+    def drafts(self) -> list[str]:
+        """What was typed and not asked, oldest first, with the questions that wait."""
+        texts = dict.fromkeys((*self._texts[: self._index], self.text, *self._texts[self._index + 1 :]))
+        return [text for text in texts if text.strip() and text not in self.settled]
+
+    def replace_drafts(self, drafts: Sequence[str]) -> None:
+        """Show the last draft in place of the typed text, and put the earlier drafts into the history."""
+        *earlier, last = drafts or ("",)
+        asked = [text for text in self._texts[:-1] if text in self.settled]
+        self._texts = [*asked, *earlier, last]
+        self._index = len(self._texts) - 1
+        self.settled.difference_update(drafts)
+        self.fill(last)
+
+    def remember(self, question: str) -> None:
+        """Add a question that is sent to the history."""
+        is_last = self._index == len(self._texts) - 1
+        if question not in self._texts[-2:-1]:
+            self._texts.insert(-1, question)
+            self._index += is_last
+        self.settled.discard(question)
+
+    def return_question(self, question: str) -> None:
+        """Show a sent question in its place in the history. What is typed is one step further down."""
+        self._keep_typed()
+        if question not in self._texts[:-1]:
+            self._texts.insert(-1, question)
+        self._index = len(self._texts) - 2 - self._texts[-2::-1].index(question)
+        self.fill(question)
+
+    def _keep_typed(self) -> None:
+        """Keep the typed text in its place, unless a question of the history was cleared there."""
+        if self.text.strip() or self._index == len(self._texts) - 1:
+            self._texts[self._index] = self.text
+        else:
+            self.settled.add(self._texts[self._index])
+
+    def fill(self, text: str) -> None:
+        """Replace the text, with the cursor at its end."""
+        self.load_text(sanitise_text(text))
+        self.move_cursor(self.document.end)
+
+    @override
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor, unless an undo has just removed its line and moves it next."""
+        is_in_text = self.clamp_visitable(self.cursor_location) == self.cursor_location
+        return super().scroll_cursor_visible(center, animate) if is_in_text else Offset()
+
+    def discard(self) -> bool:
+        """Clear the text, so that "undo" brings it back. Return whether there was any."""
+        has_text = bool(self.text)
+        if has_text:
+            self.clear()
+            self.post_message(StatusMessage("Cleared the box · ctrl+z brings the text back"))
+        return has_text
+
+    def action_send(self) -> None:
+        question = self.text.strip()
+        if len(question) > _QUESTION_LENGTH_MAX:
+            self._refuse("This question is too long")
+        elif question:
+            self.post_message(self.Submitted(question))
+
+    def _refuse(self, problem: str) -> None:
+        words = f"{problem}: a question can have at most {_QUESTION_LENGTH_MAX:,} characters."
+        self.notify(words, severity="warning", markup=False)
+
+    def action_insert_line(self) -> None:
+        self.insert("\n")
+
+    @override
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Move up, or from the first line to an earlier question: from an empty box, to the last one."""
+        index = self._index if self.text.strip() else len(self._texts) - 1
+        if not self.cursor_at_first_line or index == 0:
+            super().action_cursor_up(select)
+        else:
+            self._recall(index - 1)
+
+    @override
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Move down, or from the last line to a later question."""
+        if not self.cursor_at_last_line or self._index == len(self._texts) - 1:
+            super().action_cursor_down(select)
+        else:
+            self._recall(self._index + 1)
+
+    @property
+    def hides_draft(self) -> bool:
+        """Whether the box shows an earlier question instead of text that was typed."""
+        return self._index < len(self._texts) - 1 and bool(self._texts[-1].strip())
+
+    def return_draft(self) -> bool:
+        """Show what was typed instead of an earlier question, unless that was changed. Return if so."""
+        is_unchanged = self.text in ("", self._texts[self._index])
+        if is_unchanged:
+            self._recall(len(self._texts) - 1)
+        return is_unchanged
+
+    def _recall(self, index: int) -> None:
+        self._keep_typed()
+        self._index = index
+        self.fill(self._texts[index])
+
+    async def on_key(self, event: events.Key) -> None:
+        """List the commands for a slash in an empty box."""
+        if event.character == "/" and not self.text:
+            event.stop()
+            event.prevent_default()
+            await self.run_action("app.commands('/')")
+
+    @override
+    def action_delete_word_left(self) -> None:
+        """Delete a word. In an empty box, say where the same key closes the document."""
+        if self.text:
+            super().action_delete_word_left()
+        else:
+            self.post_message(StatusMessage("Nothing to delete. Press esc first to close the document."))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Refuse a paste that makes the question longer than it may be."""
+        if len(self.text) - len(self.selected_text) + len(event.text) > _QUESTION_LENGTH_MAX:
+            event.prevent_default()
+            self._refuse("That paste is too long")

@@ -1,0 +1,59 @@
+"""`QuestionQueue`: the questions that a person has sent, until they are part of the conversation."""
+
+from typing import NamedTuple
+
+from roamtui.conversation.update import AskOptions
+
+
+class SentQuestion(NamedTuple):
+    """A question, and how it is asked."""
+
+    question: str
+    options: AskOptions
+
+
+class QuestionQueue:
+    """Holds sent questions. One at a time has its turn; the others wait."""
+
+    def __init__(self) -> None:
+        self.current: SentQuestion | None = None
+        """The question whose turn it is, until it is part of the conversation."""
+        self._is_shown = False
+        """Whether the conversation shows it already."""
+        self._waiting: list[SentQuestion] = []
+        """The questions after it, oldest first."""
+
+    def __len__(self) -> int:
+        """Return how many questions wait for their turn."""
+        return len(self._waiting)
+
+    def add(self, sent: SentQuestion) -> None:
+        """Let a question wait for its turn."""
+        self._waiting.append(sent)
+
+    def begin_next(self) -> SentQuestion | None:
+        """Let the next question have its turn, and return it, or None if none waits."""
+        if not self._waiting:
+            return None
+        self.current = self._waiting.pop(0)
+        self._is_shown = False
+        return self.current
+
+    def mark_shown(self) -> None:
+        """Leave the current question out of `list_unshown`, because the conversation shows it."""
+        self._is_shown = True
+
+    def end_current(self) -> SentQuestion | None:
+        """End the turn. Return its question, unless that is part of the conversation."""
+        unasked = self.current
+        self.current = None
+        return unasked
+
+    def take_back(self) -> SentQuestion | None:
+        """Remove the last sent question that is not part of the conversation, and return it, if any."""
+        return self._waiting.pop() if self._waiting else self.end_current()
+
+    def list_unshown(self) -> list[str]:
+        """List the questions that the conversation does not show yet, oldest first."""
+        current = [] if self.current is None or self._is_shown else [self.current]
+        return [sent.question for sent in (*current, *self._waiting)]
