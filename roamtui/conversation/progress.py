@@ -43,7 +43,7 @@ class ReplyProgress:
         """Whether a question is being answered."""
         return bool(self._activity)
 
-    def show_event(self, event: ConversationEvent) -> None:
+    def follow_event(self, event: ConversationEvent) -> None:
         """Follow one event."""
         match event:
             case QuestionReceived(starts_model=starts_model):

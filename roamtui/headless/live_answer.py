@@ -70,7 +70,7 @@ class LiveAnswer:
         self._reply = ReplyProgress()
         self._timer: asyncio.TimerHandle | None = None
         """Draws again after a pause, from the question to its answer."""
-        agent.conversation.subscribe(self._show_event)
+        agent.conversation.subscribe(self._follow_event)
 
     def write_last(self, text: str) -> None:
         """Write the complete answer and its sources over what was streamed."""
@@ -84,8 +84,8 @@ class LiveAnswer:
             self._timer = None
         self._spinner.show("")
 
-    def _show_event(self, event: ConversationEvent) -> None:
-        self._reply.show_event(event)
+    def _follow_event(self, event: ConversationEvent) -> None:
+        self._reply.follow_event(event)
         match event:
             case AnswerStreamed(text=text):
                 self._answer += text

@@ -86,7 +86,7 @@ class Action(Struct, frozen=True):
     call: str
     """Textual's action string: a method of the widget that owns the scope, or of `screen` or `app`."""
     is_hinted: bool = False
-    in_palette: bool = True
+    runs_from_help: bool = True
     """Whether the list of commands runs it. False for actions that need the focus, such as moving."""
     is_priority: bool = False
     """Whether the action runs before the focused widget handles the key. Its keys must not print."""
@@ -129,11 +129,11 @@ def _row(verb: str, keys: str, label: str, sentence: str, call: str = "{}", **fl
 
 
 _hinted = partial(_row, is_hinted=True)
-_unlisted = partial(_row, in_palette=False)
+_by_key = partial(_row, runs_from_help=False)
 _in_app = partial(_row, call="app.{}")
 _on_screen = partial(_row, call="screen.{}")
 _on_section = partial(_row, call="screen.apply('{}')")
-_priority = partial(_row, in_palette=False, is_priority=True)
+_priority = partial(_row, runs_from_help=False, is_priority=True)
 """An action that gets its key before the focused widget. If it moves the focus, the next keys go there."""
 _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.GLOBAL: (
@@ -178,25 +178,25 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "f1 ? ctrl+p",
             "keys",
             "List commands, keys, and what the signs mean. In the question box, “?” is text.",
-            "app.commands",
+            "app.help",
         ),
         _row("suspend", "ctrl+z", "suspend", "Go to the shell, or undo typing.", "app.suspend_process"),
         _in_app("quit", "ctrl+q", "quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
     ),
     Scope.MOVE: (
-        _unlisted("down", "j down", "", "Move down.", "move(1)"),
-        _unlisted("up", "k up", "", "Move up.", "move(-1)"),
-        _unlisted("page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
-        _unlisted("page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
-        _unlisted("first", "home g", "", "Go to the beginning."),
-        _unlisted("last", "end G", "", "Go to the end."),
-        _unlisted("right", "l right", "", "Move right, or unfold the section.", "move_sideways(1)"),
-        _unlisted("left", "h left", "", "Move left, or fold the section.", "move_sideways(-1)"),
+        _by_key("down", "j down", "", "Move down.", "move(1)"),
+        _by_key("up", "k up", "", "Move up.", "move(-1)"),
+        _by_key("page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
+        _by_key("page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
+        _by_key("first", "home g", "", "Go to the beginning."),
+        _by_key("last", "end G", "", "Go to the end."),
+        _by_key("right", "l right", "", "Move right, or unfold the section.", "move_sideways(1)"),
+        _by_key("left", "h left", "", "Move left, or fold the section.", "move_sideways(-1)"),
     ),
     Scope.INPUT: (
         _priority("send", "enter", "send", "Ask the question.", is_hinted=True),
-        _unlisted("page_down", "pagedown", "", "Move the pane above down.", "screen.scroll_page(1)"),
-        _unlisted("page_up", "pageup", "", "Move the pane above up.", "screen.scroll_page(-1)"),
+        _by_key("page_down", "pagedown", "", "Move the pane above down.", "screen.scroll_page(1)"),
+        _by_key("page_up", "pageup", "", "Move the pane above up.", "screen.scroll_page(-1)"),
         _priority("insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True),
     ),
     Scope.TREE: (
@@ -212,8 +212,8 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     ),
     Scope.CHAT: (
-        _unlisted("show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
-        _unlisted(
+        _by_key("show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
+        _by_key(
             "select_citation",
             " ".join(DIGITS),
             "quote",
@@ -223,7 +223,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         ),
         _hinted("toggle_steps", "space", "fold", "Fold or unfold passages or steps."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
-        _unlisted("note", "b", "note", "Add a note on the selected quote, passage or section."),
+        _by_key("note", "b", "note", "Add a note on the selected quote, passage or section."),
         _on_screen(
             "retry", "ctrl+r", "ask again", "Put the question into the box, to ask it again.", is_hinted=True
         ),
@@ -241,18 +241,18 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _hinted("edit", "e", "edit", "Edit the file in $EDITOR at this section."),
     ),
     Scope.SAVED: (
-        _unlisted("choose", "enter", "choose", "Show the conversation, or what the note is on."),
-        _unlisted("edit", "e", "edit", "Edit the title of the conversation, or your comment."),
-        _unlisted("delete", "d delete", "delete", "Delete the conversation or note. The app asks first."),
-        _unlisted("export", "w", "export", "Export the conversation, or all notes."),
-        _unlisted("search", "/", "search", "Search titles, questions and answers, or your notes."),
+        _by_key("choose", "enter", "choose", "Show the conversation, or what the note is on."),
+        _by_key("edit", "e", "edit", "Edit the title of the conversation, or your comment."),
+        _by_key("delete", "d delete", "delete", "Delete the conversation or note. The app asks first."),
+        _by_key("export", "w", "export", "Export the conversation, or all notes."),
+        _by_key("search", "/", "search", "Search titles, questions and answers, or your notes."),
     ),
     Scope.TABLE: (
-        _unlisted("read", "enter", "quote", "Show the quote of the cell in its document."),
-        _unlisted("add_column", "+", "question", "Add a column by typing its question, and ask it."),
-        _unlisted("delete_column", "d delete", "delete", "Delete the column. The app asks first."),
-        _unlisted("run", "r", "run", "Ask the questions that failed, changed or have no answer yet."),
-        _unlisted("export", "w", "export", "Export the table as CSV, Markdown or JSON."),
+        _by_key("read", "enter", "quote", "Show the quote of the cell in its document."),
+        _by_key("add_column", "+", "question", "Add a column by typing its question, and ask it."),
+        _by_key("delete_column", "d delete", "delete", "Delete the column. The app asks first."),
+        _by_key("run", "r", "run", "Ask the questions that failed, changed or have no answer yet."),
+        _by_key("export", "w", "export", "Export the table as CSV, Markdown or JSON."),
     ),
     Scope.START: (_priority("complete", "tab", "complete", "Complete the path."),),
 }

@@ -343,7 +343,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if main is not None:
             main.status_line.message = ""
 
-    def action_commands(self, typed: str = "") -> None:
+    def action_help(self, typed: str = "") -> None:
         """List commands and keys, or close the list. The chosen one runs as if its key were pressed there.
 
         Text that was `typed` in the question box returns to it if it is no command.
@@ -359,7 +359,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(below, HelpDialog):
             below.action_leave()
         elif below is (main := self.documents.get(self.current_mode)):
-            main.show_commands(typed)
+            main.show_help(typed)
         else:
             self.push_screen(HelpDialog(self._keys, Scope.START if below.is_modal else Scope.TABLE), run)
 

@@ -87,7 +87,7 @@ class StatusLine(ClickableLine):
     def follow_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
         was_running = self.reply.is_running
-        self.reply.show_event(event)
+        self.reply.follow_event(event)
         if isinstance(event, QuestionReceived):
             self.message = ""
         if self.reply.is_running != was_running:

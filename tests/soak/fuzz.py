@@ -135,7 +135,7 @@ class Life:
     async def _command(self) -> None:
         main = self._app.main_screen
         if self._app.screen is main and main.is_mounted:
-            found = [action.id for action in ACTIONS if action.in_palette and action.id != "global.quit"]
+            found = [action.id for action in ACTIONS if action.runs_from_help and action.id != "global.quit"]
             chosen = self._chance.choice(found)
             self._note(chosen)
             await main.action_run(chosen)

@@ -1,4 +1,4 @@
-"""The table of actions is whole: each does something, no key means two things; help, docs and palette follow."""
+"""The table of actions is whole: each does something, no key means two things; help and docs follow."""
 
 from itertools import combinations
 from pathlib import Path

@@ -175,11 +175,11 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                     if view.exchange.number == number:
                         view.show_progress(state.exchanges[number - 1], state.library)
             case QuestionAnswered() if current is not None:
-                current.show_event(event, state)
+                current.follow_event(event, state)
                 if not self._keeps_newest_in_view:
                     self.call_after_refresh(self._say_below, "End of the answer")
             case _ if current is not None and current.exchange.stopped is None:
-                current.show_event(event, state)
+                current.follow_event(event, state)
             case _:
                 pass
 

@@ -110,7 +110,7 @@ class ExchangeView(ContentView):
         self._drawing_seconds = 0.0
         self.show_progress(exchange, library)
 
-    def show_event(self, event: ConversationEvent, state: ConversationState) -> None:
+    def follow_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event of this exchange. Passages are not shown before it has ended."""
         exchange = state.exchanges[self.exchange.number - 1]  # the next one may have begun already
         match event:

@@ -160,7 +160,7 @@ class QuestionBox(TextArea):
         if event.character == "/" and not self.text:
             event.stop()
             event.prevent_default()
-            await self.run_action("app.commands('/')")
+            await self.run_action("app.help('/')")
 
     @override
     def action_delete_word_left(self) -> None:

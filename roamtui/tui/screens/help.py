@@ -52,7 +52,7 @@ class HelpDialog(ListDialog[str, str | None]):
         super().__init__("Commands and keys", foot, typed=typed)
         self._keep = keep
         self._lead = typed
-        runnable = [action for action in keys.actions.values() if action.in_palette]
+        runnable = [action for action in keys.actions.values() if action.runs_from_help]
         self._runnable_ids = {action.id for action in runnable}
         place = {current_scope} if current_scope in (Scope.START, Scope.TABLE) else {*DOCUMENT_PARTS}
         self._usable_ids = {action.id for action in runnable if place & action.works_in}

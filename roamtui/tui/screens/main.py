@@ -109,7 +109,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.chat_log.reload()
         for note in self.session.notices:
             self.chat_log.add_notice(note)
-        self._unsubscribe = self.conversation.subscribe(self._show_event)
+        self._unsubscribe = self.conversation.subscribe(self._follow_event)
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
@@ -170,7 +170,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_notice(self, event: NoticeRaised) -> None:
         self.chat_log.add_notice(event.words)
 
-    def show_commands(self, typed: str) -> None:
+    def show_help(self, typed: str) -> None:
         """List commands and keys. The chosen one runs as if its key were pressed where it works.
 
         Text that was `typed` in the question box returns to it if it is no command.
@@ -181,7 +181,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = HelpDialog(self.keys, self.panes.scope, self.panes.explain_signs(), typed, keep)
         self.app.push_screen(dialog, self.action_run)
 
-    def _show_event(self, event: ConversationEvent) -> None:
+    def _follow_event(self, event: ConversationEvent) -> None:
         """Pass the state and the event to all parts, unless the app ends."""
         if not self.is_attached:
             return
