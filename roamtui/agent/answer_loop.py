@@ -74,7 +74,7 @@ _NO_ROOM = (
     "config.toml if it has one."
 )
 _STEP_SHARE = 0.5
-"""Share of the remaining window that one step may add."""
+"""Share of the remaining window that the calls of one step may add."""
 _PART_ROOM = 1.5
 """Room for a part of a section, the ids in it and the list below it, as a multiple of the part."""
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
@@ -220,7 +220,11 @@ class AnswerLoop(Struct, kw_only=True):
                 # It is on the screen already. Exports show it too.
                 conversation.apply_unsaved(DraftRejected(text=shorten(draft, _REJECTED_LENGTH_MAX)))
             if calls.uses:
-                context = self._make_tool_context()
+                part = int(_PART_ROOM * conversation.state.options.part_tokens)
+                # one part fits: older text makes room for it
+                room = max(int(_STEP_SHARE * self.room_tokens), part)
+                searcher = self.search.searcher
+                context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=room)
                 await calls.run(context, is_before_last_step=number + 1 == steps_max)
             elif self.reply.broken_call:
                 conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
@@ -331,13 +335,3 @@ class AnswerLoop(Struct, kw_only=True):
             start = len(self.conversation.state.exchanges[-1].answer)
             if len(self.reply.text) > start:
                 await self.conversation.apply((DraftRecorded(start=start, text=self.reply.text[start:]),))
-
-    def _make_tool_context(self) -> ToolContext:
-        """Make the context for the calls of a reply: they get a share of the tokens that are left."""
-        part = int(_PART_ROOM * self.conversation.state.options.part_tokens)
-        return ToolContext(
-            conversation=self.conversation,
-            searcher=self.search.searcher,
-            # one part fits: older text makes room for it
-            room_tokens=max(int(_STEP_SHARE * self.room_tokens), part),
-        )

@@ -99,33 +99,25 @@ def build_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered
 
 
 def _choose_reply(state: ConversationState, reply: Reply) -> str:
-    """Return the reply of the model that is the answer.
+    """Return the reply of the model that is the answer. One that only repeats our words is none.
 
     It is the first one if the model was asked for quotes, and the second has none that is found.
     """
-    draft, last = _read_replies(state, reply)
-    is_better = any(citation.is_verified for citation in QuoteChecker(state).cite(last)) if draft else True
-    return last if is_better else draft
-
-
-def _read_replies(state: ConversationState, reply: Reply) -> list[str]:
-    """Return the reply before a reminder and the last one; empty for one that only repeats our words."""
     exchange = state.exchanges[-1]
     own = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
+    last = reply.text
+    if reply.is_brief:  # a small model writes calls although it was offered no tools
+        reader = ReplyReader([spec.name for spec in list_specs(has_search=True, has_room=False)])
+        events = [*reader.feed(last), *reader.finish()]
+        last = "".join(event.text for event in events if isinstance(event, TextDelta))
     texts: list[str] = []
-    last = _remove_calls(reply.text) if reply.is_brief else reply.text
     for text in (reply.draft or "", last):
         is_ours = text.strip() not in TITLES and all(line.strip() in own for line in text.splitlines())
         is_repeated = is_ours or state.nonce in text
         texts.append("" if is_repeated or not any(map(str.isalnum, text)) else strip_blank_lines(text))
-    return texts
-
-
-def _remove_calls(reply: str) -> str:
-    """Return a reply without the calls that a small model writes although it was offered no tools."""
-    reader = ReplyReader([spec.name for spec in list_specs(has_search=True, has_room=False)])
-    events = [*reader.feed(reply), *reader.finish(is_cut=False)]
-    return "".join(event.text for event in events if isinstance(event, TextDelta))
+    draft, last = texts
+    is_better = not draft or any(citation.is_verified for citation in QuoteChecker(state).cite(last))
+    return last if is_better else draft
 
 
 def has_no_source(outcome: QuestionAnswered) -> bool:

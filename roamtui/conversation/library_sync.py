@@ -65,7 +65,7 @@ def reload_state(state: ConversationState, library: Library) -> Events:
     if library.root.key == LISTING_KEY != state.library.root.key:
         unfold = FoldNodes(section_ids=library.root.ids[:1], is_folded=False)
         events = (*events, *update(replace(state, library=library), unfold))
-    return (*events, *make_close_events(state, lost, Origin.PERSON, CloseReason.GONE))
+    return (*events, *make_close_events(lost, CloseReason.GONE, Origin.PERSON))
 
 
 def identify_document(state: ConversationState) -> Events:

@@ -104,7 +104,7 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
     if state.options.mode is KeepOpenMode.FRESH:
         sections = state.open_sections.values()
         old_ids = [each.section_id for each in sections if each.deliveries and not each.is_pinned]
-        events = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
+        events = make_close_events(old_ids, CloseReason.FRESH)
     closed = fold_events(state, *events)
     if closed.needs_rebuild or (closed.model and closed.model != context.model):
         events = (*events, make_rebuild_event(closed, context, history_max=context.budget.history_max))
@@ -183,9 +183,9 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids, usage=usage)
     ended = fold_events(opened, answered)
     marked = [marked_id for marked_id, section in ended.open_sections.items() if section.is_closing]
-    closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
+    closed = make_close_events(marked, CloseReason.ASKED)
     ended = fold_events(ended, *closed)
-    over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
+    over_budget = make_close_events(select_sections_to_close(ended), CloseReason.BUDGET)
     return (*opening, *closed, *over_budget, *folding, answered)
 
 

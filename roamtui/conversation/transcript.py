@@ -158,7 +158,7 @@ def _iter_shrinking(state: ConversationState, context: PromptContext, room: int)
     older = {each.section_id: each for each in sections if each.deliveries and each.last_used < number}
     unpinned = [section_id for section_id, section in older.items() if not section.is_pinned]
     for closing, history_max in ((unpinned, context.budget.history_max), ([*older], 0)):
-        closed = _close_for_room(state, closing)
+        closed = make_close_events(closing, CloseReason.OVERFLOW)
         rebuilt = make_rebuild_event(fold_events(state, *closed), context, history_max=history_max)
         yield (*closed, rebuilt)
     if not state.is_asking:
@@ -202,8 +202,4 @@ def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> 
             tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
             kept[section.section_id] = replace(section, deliveries=deliveries, tokens=tokens)
     shortened = SectionsExpanded(results=(), origin=Origin.AGENT, sections=tuple(kept.values()))
-    return (*_close_for_room(state, closing), *((shortened,) if kept else ()))
-
-
-def _close_for_room(state: ConversationState, section_ids: Sequence[str]) -> Events:
-    return make_close_events(state, section_ids, Origin.AGENT, CloseReason.OVERFLOW, is_pending=False)
+    return (*make_close_events(closing, CloseReason.OVERFLOW), *((shortened,) if kept else ()))

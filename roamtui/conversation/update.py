@@ -34,7 +34,7 @@ class ExpandSections(Struct, frozen=True, kw_only=True):
     """Open sections for the conversation, and unfold them in the tree."""
 
     section_ids: tuple[str, ...]
-    """Ids as requested. The agent may also ask for pages (``id:2``) and ranges of children (``id:c2``)."""
+    """Ids as requested. The agent may also ask for parts (``id:2``) and ranges of children (``id:c2``)."""
     origin: Origin
     room_tokens: int | None = None
     """Maximum number of estimated tokens of section text to deliver, or None for no limit."""
@@ -309,24 +309,19 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
             declined.append((section_id, "cited in the last answers"))
         else:
             closing.append(section_id)
-    return make_close_events(state, closing, command.origin, CloseReason.ASKED, declined=tuple(declined))
+    closed = SectionsClosed(
+        section_ids=tuple(section_id for section_id in state.open_sections if section_id in closing),
+        origin=command.origin,
+        reason=CloseReason.ASKED,
+        is_pending=state.is_asking,
+        kept=tuple(declined),
+    )
+    return (closed,) if closing or declined else ()
 
 
 def make_close_events(
-    state: ConversationState,
-    section_ids: Iterable[str],
-    origin: Origin,
-    reason: CloseReason,
-    *,
-    declined: tuple[tuple[str, str], ...] = (),
-    is_pending: bool | None = None,
+    section_ids: Iterable[str], reason: CloseReason, origin: Origin = Origin.AGENT
 ) -> Events:
-    """Close sections now; while a question is running, mark them to be closed when it ends.
-
-    If `is_pending` is given, it decides between the two.
-    """
-    wanted = set(section_ids)
-    ids = tuple(section_id for section_id in state.open_sections if section_id in wanted)
-    waits = state.is_asking if is_pending is None else is_pending
-    closed = SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=waits, kept=declined)
-    return (closed,) if ids or declined else ()
+    """Close open sections at once."""
+    ids = tuple(section_ids)
+    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),) if ids else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -28,7 +28,7 @@ from roamtui.markdown.heads import find_heads_above
 from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import format_name, format_names, split_sources
-from roamtui.text import Bounds, Span
+from roamtui.text import Span
 
 LISTING_KEY = "/"
 """Key of a listing around a single document, whose own key is empty. No path or URL has this key."""
@@ -410,51 +410,6 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             texts.append(self.clean_text(heads) if heads is not None and is_new else "")
             shown += [span] if heads is None else [span, heads]
         return texts
-
-    def join_pages(self, span: Span) -> str:
-        """Return the text of a span as if it had no pages: with spaces for footers and for titles of pages.
-
-        Converting a file without other titles makes a title of each page, in the middle of its sentences.
-        """
-        text = self.clean_text(span)
-        pieces: list[str] = []
-        position = 0
-        for start, end in self._iter_page_titles(span):
-            pieces += (text[position : start - span.start], " " * (end - start))
-            position = end - span.start
-        return "".join((*pieces, text[position:]))
-
-    def _iter_page_titles(self, span: Span) -> Iterator[Bounds]:
-        document = self.documents_by_key[span.doc]
-        if not document.has_page_titles:
-            return
-        for start in document.page_starts[bisect_left(document.page_starts, span.start) :]:
-            if start >= span.end:
-                return
-            if document.text.startswith("# ", start):
-                end = document.text.find("\n", start, span.end)
-                yield start, span.end if end < 0 else end
-
-    def widen_to_pages(self, span: Span) -> Span:
-        """Add the pages before and after to the span of a page that is a section. Keep other spans."""
-        titles = [start for start, _ in self._iter_page_titles(span)]
-        if titles != [span.start]:
-            return span
-        page_starts = self.documents_by_key[span.doc].page_starts
-        first = bisect_left(page_starts, span.start)
-        after = bisect_left(page_starts, span.end) + 1
-        text_end = len(self.documents_by_key[span.doc].text)
-        end = page_starts[after] if after < len(page_starts) else text_end
-        return Span(doc=span.doc, start=page_starts[max(0, first - 1)], end=end)
-
-    def widen_to_sections(self, span: Span) -> Span:
-        """Return a span widened to whole sections, each with its own text."""
-        starts = self.documents_by_key[span.doc].columns.starts
-        first = max(0, bisect_right(starts, span.start) - 1)
-        after = bisect_left(starts, span.end)
-        start = min(span.start, starts[first])
-        end = starts[after] if after < len(starts) else span.end
-        return Span(doc=span.doc, start=start, end=end)
 
     def section_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text contains `offset` of a document, or None."""

@@ -163,30 +163,10 @@ class LitellmWorker:
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
     litellm: Any = importlib.import_module("litellm")
     restrict_clients()
-    with suppress(ImportError, AttributeError):  # it changes private parts, which may be gone
-        _keep_marks_of_thoughts()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.disable_hf_tokenizer_download = True  # for some models, it would ask huggingface.co how to count
     return litellm
-
-
-def _keep_marks_of_thoughts() -> None:
-    """Keep litellm from removing Ollama's ``<think>`` and ``</think>``, which set thoughts apart."""
-    module: Any = importlib.import_module("litellm.llms.ollama.chat.transformation")
-    replies = module.OllamaChatCompletionResponseIterator
-    parse = replies.chunk_parser
-
-    def parse_with_marks(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401
-        parsed = parse(iterator, chunk)
-        text = chunk["message"].get("content")
-        if isinstance(text, str) and "think>" in text:
-            iterator.started_reasoning_content = False
-            parsed.choices[0].delta.content = text
-            parsed.choices[0].delta.reasoning_content = None
-        return parsed
-
-    replies.chunk_parser = parse_with_marks
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401

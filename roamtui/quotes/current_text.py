@@ -20,7 +20,7 @@ from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_span, iter_in_span
 from roamtui.quotes.full_sentence import find_surroundings, is_bare
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest
-from roamtui.quotes.verdicts import PLACES_MAX, choose_place, make_citation, resolve_citation
+from roamtui.quotes.verdicts import PLACES_MAX, choose_place, cite_found, make_citation, resolve_citation
 from roamtui.quotes.words import read_plain_words
 from roamtui.text import Span
 
@@ -281,42 +281,40 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     is_unloaded = citation.doc not in library.documents_by_key and library.pending_ids
     if quote is None or not was_found or is_unloaded:
         return citation
-    found, is_in_own = _find_again(quote, citation, library)
-    span = None if found is None else found.span
-    place = resolve_citation(citation, library)
-    if span is not None and place is not None and quote in library.clean_text(place):
-        span = place  # of a passage, with the marks around its words
-    section_id: str | None = citation.section_id
-    if section_id not in library:
-        section_id = None if span is None else library.section_at(span.doc, span.start)
-    again = citation
-    if section_id is not None:
-        again = make_citation(section_id, library, quote=quote, found=found)
-    is_in_own = is_in_own or citation.section_id not in library
     was_in_own = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
-    state = QuoteState.ELSEWHERE
-    if found is None:
-        state = QuoteState.NOT_FOUND
-    elif is_in_own and was_in_own:
-        state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
-    if found is None or (citation.surroundings is None and not citation.is_changed):  # a passage has none
-        again = replace(again, surroundings=None)
+    found, is_in_own = _find_again(quote, citation, library, was_in_own=was_in_own)
+    is_gone = citation.section_id not in library
+    again = citation
+    if found is not None:
+        holder = library.section_at(found.span.doc, found.span.start) if is_gone else None
+        is_elsewhere = not (was_in_own and (is_in_own or is_gone))
+        section_id = holder or citation.section_id
+        again = cite_found(section_id, library, quote, found, is_elsewhere=is_elsewhere)
+        place = resolve_citation(citation, library)
+        if place is not None and quote in library.clean_text(place):
+            again = replace(again, span=place)  # of a passage, with the marks around its words
+        if citation.surroundings is None and not citation.is_changed:  # a passage has none
+            again = replace(again, surroundings=None)
+        again = replace(again, is_changed=was_in_own and is_elsewhere)
+    else:
+        if not is_gone:
+            again = make_citation(citation.section_id, library, quote=quote)
+        again = replace(again, state=QuoteState.NOT_FOUND, span=None, surroundings=None, is_changed=True)
     then = citation.original_sentence
     return replace(
         again,
         section_id=citation.section_id,
         statement=citation.statement,
-        state=state,
-        span=span,
         replaced_sentence=None if then == again.sentence else then,
         start=citation.start,
         end=citation.end,
         marks=citation.marks,
-        is_changed=span is None or (was_in_own and state is QuoteState.ELSEWHERE),
     )
 
 
-def _find_again(quote: str, citation: Citation, library: Library) -> tuple[FoundQuote | None, bool]:
+def _find_again(
+    quote: str, citation: Citation, library: Library, *, was_in_own: bool
+) -> tuple[FoundQuote | None, bool]:
     """Find a quote where it was, or else anywhere. Also return whether it is in the section that it cites."""
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
@@ -326,6 +324,5 @@ def _find_again(quote: str, citation: Citation, library: Library) -> tuple[Found
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
         if is_in_own or not citation.is_verified:
             return found, is_in_own
-    was_in_section = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
-    place = _find_words(quote, citation.original_sentence, library, section_id, was_in_section=was_in_section)
+    place = _find_words(quote, citation.original_sentence, library, section_id, was_in_section=was_in_own)
     return (None, False) if place is None else (place.found, place.is_in_section)

@@ -20,6 +20,7 @@ from msgspec import Struct
 from roamtui.document.library import Library
 from roamtui.quotes.chunks import INSIDE, NOTE
 from roamtui.quotes.likely_places import list_likely_places
+from roamtui.quotes.spans import join_pages, widen_to_sections
 from roamtui.quotes.words import (
     BLOCK,
     BRACKETS,
@@ -103,9 +104,9 @@ def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQu
     The span is read with the sections around it, then without page footers, like every text that a model or
     search reads, then also without the titles of pages.
     """
-    around = library.widen_to_sections(within)
+    around = widen_to_sections(library, within)
     bounds = (within.start - around.start, within.end - around.start)
-    texts = library.text_at(around), library.clean_text(around), library.join_pages(around)
+    texts = library.text_at(around), library.clean_text(around), join_pages(library, around)
     for text in dict.fromkeys(texts):
         for match in _iter_quote(quote, text, bounds):
             yield FoundQuote(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
+from roamtui.quotes.spans import widen_to_sections
 from roamtui.quotes.words import BRACKETS, TextWords, read_plain_words, read_words
 from roamtui.sentences import get_sentence
 from roamtui.text import Bounds, Span
@@ -103,7 +104,7 @@ def _find_similar(
     """Return a span's most similar words, or None if none are more similar than the minimum."""
     from rapidfuzz import distance, fuzz  # noqa: PLC0415
 
-    around = library.widen_to_sections(within)
+    around = widen_to_sections(library, within)
     text = library.clean_text(around)
     words = read_words(text)
     first_row = bisect_left(words.starts, within.start - around.start)

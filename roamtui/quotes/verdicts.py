@@ -9,7 +9,6 @@ the same way as a finished answer.
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
-from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 
@@ -27,6 +26,7 @@ from roamtui.outline.labels import list_titles, make_path
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
 from roamtui.quotes.full_sentence import find_surroundings
 from roamtui.quotes.read import WORDS_MIN, CitationMark, ParsedAnswer, Quotation, read_answer
+from roamtui.quotes.spans import widen_to_pages
 from roamtui.quotes.words import read_words
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, merge_bounds
@@ -262,14 +262,13 @@ class QuoteChecker:
         if not quote.marks:
             return None
         for words in dict.fromkeys((quote.text, strip_marks(quote.text, self._library))):
-            make = partial(make_citation, library=self._library, quote=words)
             for mark in quote.marks:
                 places = self._list_in_section(words, mark.section_id)
                 if (found := self._choose(places, quote.context)) is not None:
-                    state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
-                    return make(mark.section_id, state=state, found=found)
+                    return cite_found(mark.section_id, self._library, words, found)
             if not quote.is_code and (found := self._find_elsewhere(words, quote.context)) is not None:
-                return make(quote.marks[0].section_id, state=QuoteState.ELSEWHERE, found=found)
+                section_id = quote.marks[0].section_id
+                return cite_found(section_id, self._library, words, found, is_elsewhere=True)
         if quote.is_code:
             return None
         section_id = quote.marks[0].section_id
@@ -292,7 +291,7 @@ class QuoteChecker:
         node = library.node(section_id)
         own = node.span
         # A sentence may continue on the next page, also if each page is a section.
-        for span in dict.fromkeys((node.content_span, own, library.widen_to_pages(own))):
+        for span in dict.fromkeys((node.content_span, own, widen_to_pages(library, own))):
             read = [*self._read.get(span.doc, ())]
             if span == own and find_quote(words, node.title):
                 end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
@@ -337,6 +336,17 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
     return max(best, key=count_shared)
 
 
+def cite_found(
+    section_id: str, library: Library, quote: str, found: FoundQuote, *, is_elsewhere: bool = False
+) -> Citation:
+    """Make the citation of a quote that was found in a section, or for which another one was named."""
+    state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
+    state = QuoteState.ELSEWHERE if is_elsewhere else state
+    surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
+    citation = make_citation(section_id, library, quote=quote, state=state, span=found.span)
+    return replace(citation, surroundings=surroundings)
+
+
 def make_citation(
     section_id: str,
     library: Library,
@@ -344,35 +354,24 @@ def make_citation(
     quote: str | None = None,
     state: QuoteState = QuoteState.NO_QUOTE,
     span: Span | None = None,
-    found: FoundQuote | None = None,
 ) -> Citation:
-    """Make the citation of a section, of a passage at `span`, or of a quote that was found."""
-    surroundings = None
-    if found is not None:
-        span = found.span
-        surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
-    path: tuple[str, ...] = ()
-    if section_id in library:
-        node = library.node(section_id)
-        path = make_path(node)
-        span_of_place = span or node.span
-    elif span is not None:  # the section is invented, but not the quote
-        span_of_place = span
-    else:
+    """Make the citation of a section, or of the words at `span`."""
+    node = library.node(section_id) if section_id in library else None
+    cited = span or (None if node is None else node.span)
+    if cited is None:  # the model has invented the section
         return Citation(section_id=section_id, quote=quote, state=state)
-    place = library.get_place(span_of_place)
+    place = library.get_place(cited)
     return Citation(
         section_id=section_id,
         quote=quote,
         state=state,
-        doc=span_of_place.doc,
-        path=path,
+        doc=cited.doc,
+        path=() if node is None else make_path(node),
         start_line=place.first_line,
         end_line=place.last_line,
         page=place.page,
         page_label=place.page_label,
         span=span,
-        surroundings=surroundings,
     )
 
 

@@ -118,21 +118,6 @@ def iter_marked_words(text: str) -> Iterator[tuple[int, int, str]]:
         yield start, end, letters
 
 
-def extract_identifiers(text: str) -> list[str]:
-    """Return the identifiers in a text, as written, except for plain words.
-
-    After a dotted identifier come those of its parts that contain an underscore.
-    """
-    identifiers: list[str] = []
-    for identifier in _IDENTIFIER.findall(text):
-        if not identifier.strip("_"):
-            continue
-        identifiers.append(identifier)
-        if "." in identifier or ":" in identifier:
-            identifiers += [part for part in re.split(r"\.|::|->", identifier) if "_" in part]
-    return identifiers
-
-
 def detect_language(text: str) -> Language:
     """Detect the language of a question by its words. It is English unless it is clearly German."""
     ordered = [word for word in tokenise(text) if len(word) > 1]
@@ -169,11 +154,15 @@ def extract_query_terms(text: str) -> tuple[str, ...]:
 
 
 def _iter_terms(text: str) -> Iterator[str]:
+    """Yield words and identifiers. After a dotted one come those of its parts that contain an underscore."""
     text = _CONTRACTION.sub(" ", text) if "'" in text or "’" in text else text
     position = 0
     for match in _IDENTIFIER.finditer(text):
         yield from split_words(text[position : match.start()])
-        yield from map(normalise_term, extract_identifiers(match.group()))
+        identifier = normalise_term(match.group())
+        yield from [identifier] if identifier.strip("_") else []
+        parts = re.split(r"\.|::|->", identifier) if "." in identifier or ":" in identifier else []
+        yield from (part for part in parts if "_" in part)
         position = match.end()
     yield from split_words(text[position:])
 

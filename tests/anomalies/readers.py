@@ -35,7 +35,7 @@ from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.quotes.words import read_words
 from roamtui.retrieval.excerpt import select_excerpt
 from roamtui.search.keyword import parse_query
-from roamtui.search.terms import TermMatcher, extract_identifiers
+from roamtui.search.terms import TermMatcher
 from roamtui.sources.read import RawText
 from tests.conversation.conversations import ask, make_state
 from tests.convert.samples import make_epub_parts, pack
@@ -110,7 +110,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "sentences": split_sentences,
     "passages": split_passages,
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
-    "query": lambda text: (parse_query(text), extract_identifiers(text)),
+    "query": parse_query,
     "line from right to left": lambda text: [
         read_visible(part + text) for part in ("\u05d0", "\u05d07", f"\u05d07{text}")
     ],

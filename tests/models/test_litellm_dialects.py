@@ -10,8 +10,7 @@ from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import ReplyFinished, UsageReported
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.reply import complete_once
-from roamtui.models.usage import UsageMeter, add_cost
+from roamtui.models.usage import add_cost
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
@@ -117,17 +116,6 @@ async def test_ollama_gets_results_and_its_window(llama: LitellmModel, ollama_se
     results = [m["content"] for m in ollama_server.bodies[1]["messages"] if m["role"] == "tool"]
     assert results == [f"result of {call.id}" for call in calls]
     assert llama.facts.window_tokens == 32_768
-
-
-@pytest.mark.parametrize("chunk_size", [7, 100])
-async def test_thoughts_in_the_text_of_ollama_are_no_answer(
-    llama: LitellmModel, ollama_server: FakeOllamaServer, chunk_size: int
-) -> None:
-    ollama_server.reset(FakeReply(text="<think>Hm, hm.</think>Seven.", chunk_size=chunk_size))
-    assert await complete_once(llama, "You roam.", "How many?", UsageMeter()) == "Seven."
-    quote = "The mark `<think>` opens thoughts, and `</think>` ends them."
-    ollama_server.reset(FakeReply(text=quote, chunk_size=chunk_size))
-    assert await complete_once(llama, "You roam.", "Which marks?", UsageMeter()) == quote
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from roamtui.quotes.claims import read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, recheck
 from roamtui.quotes.find import find_in_span, find_quote
 from roamtui.quotes.read import replace_signs
-from roamtui.quotes.verdicts import QuoteChecker, make_citation
+from roamtui.quotes.verdicts import QuoteChecker, cite_found
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import ResultRow, ResultTable
@@ -53,8 +53,7 @@ def _cite(quote: str) -> Citation:
     found = find_in_span(quote, library, Span(doc="", start=0, end=len(library.root.text)))
     assume(len(library) == 1 and found is not None)
     assert found is not None
-    state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
-    return make_citation(next(library.walk()), library, quote=quote, state=state, found=found)
+    return cite_found(next(library.walk()), library, quote, found)
 
 
 def _check(path: Path, exported: str, citation: Citation, *, is_judged: bool = True) -> None:

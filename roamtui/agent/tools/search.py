@@ -8,7 +8,6 @@ from roamtui.agent.first_request import list_history_texts, make_search_event, m
 from roamtui.agent.specs import QUERIES_MAX, SEARCH
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.conversation.events import ToolFinished, WarningRaised
-from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_path
@@ -71,7 +70,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         parts = [listed.text, f"({absence})" if absence else ""]
     else:
         parts = [f"{absence} Try other words, or choose from the outline."]
-        parts += await asyncio.to_thread(_list_similar_pages, library, query)
+        pages = await asyncio.to_thread(find_unread_pages, library, query)
+        parts += ["Pages that were not read:"] if pages else []
+        parts += (f"- [{page_id}] {format_path(library, page_id)} (page)" for page_id in pages)
     found_event = make_search_event(library, query, hits, listed.section_ids)
     context.conversation.apply_unsaved(found_event)
     text = "\n".join(filter(None, (*parts, note)))
@@ -92,13 +93,6 @@ def _merge(found: Sequence[Sequence[Hit]]) -> list[Hit]:
     for hit in filter(None, chain.from_iterable(zip_longest(*found))):
         merged.setdefault(hit.section_id, hit)
     return sorted(merged.values(), key=lambda hit: not hit.is_statement)
-
-
-def _list_similar_pages(library: Library, query: str) -> list[str]:
-    """List the unread pages with similar titles, which search cannot read."""
-    pages = find_unread_pages(library, query)
-    lines = [f"- [{page_id}] {format_path(library, page_id)} (page)" for page_id in pages]
-    return ["Pages that were not read:", *lines] if lines else []
 
 
 TOOL = Tool(spec=SEARCH, run=_run)

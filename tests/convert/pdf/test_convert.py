@@ -6,6 +6,7 @@ from roamtui.convert.pdf.convert import convert_pdf
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError
+from roamtui.quotes.spans import join_pages
 from roamtui.sources.read import to_raw_text
 from roamtui.text import Span
 from tests.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf, protect, write_bomb
@@ -40,7 +41,7 @@ def test_a_title_that_looks_like_one_of_a_page_is_a_title() -> None:
     library = Library(source="a.pdf", root=parse_source_text(to_raw_text(data, source="a.pdf", name="a.pdf")))
     root = library.root
     assert "# Page 2: two" in root.text
-    assert "Page 2: two" in library.join_pages(Span(doc="", start=0, end=len(root.text)))
+    assert "Page 2: two" in join_pages(library, Span(doc="", start=0, end=len(root.text)))
 
 
 def test_lines_become_paragraphs_and_hyphenated_words_are_joined() -> None:
