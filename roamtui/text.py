@@ -186,15 +186,23 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
     return left
 
 
-def subtract_delivered(span: Span, delivered: Delivered) -> list[Bounds]:
+def subtract_delivered(span: Span, delivered: Delivered) -> list[Span]:
     """Return the parts of a span that the model does not have yet, in order."""
-    return subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
+    left = subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
+    return [Span(doc=span.doc, start=start, end=end) for start, end in left]
 
 
 def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> None:
     """Add spans to the ranges that the model has."""
     for span in spans:
         delivered.setdefault(span.doc, []).append((span.start, span.end))
+
+
+def join_delivered(delivered: Delivered, spans: Iterable[Span]) -> dict[str, list[Bounds]]:
+    """Return the ranges that the model has once it has some spans too."""
+    joined = {doc: [*bounds] for doc, bounds in delivered.items()}
+    add_delivered(joined, spans)
+    return joined
 
 
 def split_parts(text: str, part_tokens: int = PART_TOKENS) -> list[Bounds]:

@@ -10,7 +10,7 @@ from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
 from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
-from roamtui.text import Delivered, add_delivered, merge_bounds
+from roamtui.text import Delivered, join_delivered, merge_bounds
 
 
 def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:
@@ -27,8 +27,7 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
         if isinstance(event, SectionsExpanded):
             known.update(event.opened_ids)
     known |= {hit.section_id for search in searches for hit in search.hits if hit.is_read}
-    delivered = {doc: [*bounds] for doc, bounds in opened.items()}
-    add_delivered(delivered, exchange.iter_excerpts())
+    delivered = join_delivered(opened, exchange.iter_excerpts())
     unread: dict[str, SearchHit] = {}
     for hit in (hit for search in searches for hit in search.hits):
         is_known = hit.section_id in known or hit.section_id not in library

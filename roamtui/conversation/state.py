@@ -405,7 +405,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case QuestionsRewound(first=first):
             return _rewind(state, first - 1)
         case AnswerChosen(number=number, index=index):
-            return _choose_answer(state, number - 1, index)
+            answers = exchanges[number - 1].answers
+            chosen = replace(answers[index], earlier=answers[:index], later=answers[index + 1 :])
+            return replace(_replace_exchange(state, chosen), needs_rebuild=True)
         case _:
             assert_never(event)
 
@@ -470,12 +472,6 @@ def _close(state: ConversationState, section_ids: Sequence[str]) -> Conversation
         state = _change_last(state, closed=(*state.exchanges[-1].closed, *closed))
     remaining = _by_id(section for open_id, section in opened.items() if open_id not in section_ids)
     return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or bool(closed))
-
-
-def _choose_answer(state: ConversationState, position: int, index: int) -> ConversationState:
-    answers = state.exchanges[position].answers
-    chosen = replace(answers[index], earlier=answers[:index], later=answers[index + 1 :])
-    return replace(_replace_exchange(state, chosen), needs_rebuild=True)
 
 
 def _replace_exchange(state: ConversationState, exchange: Exchange) -> ConversationState:

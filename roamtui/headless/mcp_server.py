@@ -52,7 +52,16 @@ def run_mcp_server(specs: Iterable[ToolSpec], make_session: Callable[[], McpSess
         RoamtuiError: The source cannot be opened.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(_serve([*map(_describe_tool, specs)], make_session))
+    tools = [
+        {
+            "name": spec.name,
+            "description": spec.description,
+            "inputSchema": dict(spec.parameters),
+            "annotations": {"readOnlyHint": True, "openWorldHint": False},
+        }
+        for spec in specs
+    ]
+    asyncio.run(_serve(tools, make_session))
 
 
 async def _serve(tools: list[dict[str, Any]], make_session: Callable[[], McpSession]) -> None:
@@ -162,15 +171,6 @@ async def _answer(
             _write({"id": message["id"], "error": error})
             return
     _write({"id": message["id"], "result": result})
-
-
-def _describe_tool(spec: ToolSpec) -> dict[str, Any]:
-    return {
-        "name": spec.name,
-        "description": spec.description,
-        "inputSchema": dict(spec.parameters),
-        "annotations": {"readOnlyHint": True, "openWorldHint": False},
-    }
 
 
 async def _call_tool(session: McpSession, params: Mapping[str, Any]) -> dict[str, Any]:

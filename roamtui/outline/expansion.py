@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,11 +30,10 @@ from roamtui.text import (
     WHOLE_TOKENS_MAX,
     Delivered,
     Span,
-    add_delivered,
     estimate_tokens,
     format_tokens,
+    join_delivered,
     split_parts,
-    subtract_bounds,
     subtract_delivered,
 )
 
@@ -238,9 +238,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         lines = [head, *self._render_text(node.id, wanted, spans)]
         own = node.own_content_span
         if wanted.end <= own.end and wanted.start <= own.start:  # the first part lists the subsections
-            delivered_now = {doc: [*bounds] for doc, bounds in self.delivered.items()}
-            add_delivered(delivered_now, spans)
-            lines += self._list_below(node.id, delivered_now)
+            lines += self._list_below(node.id, join_delivered(self.delivered, spans))
         return lines
 
     def _make_block(self, section_id: str, lines: Sequence[str], new: tuple[Span, ...]) -> ExpandedBlock:
@@ -248,8 +246,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         return ExpandedBlock(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
 
     def _compute_undelivered_spans(self, wanted: Span) -> tuple[Span, ...]:
-        bounds = subtract_delivered(wanted, self.delivered)
-        spans = (replace(wanted, start=start, end=end) for start, end in bounds)
+        spans = subtract_delivered(wanted, self.delivered)
         return tuple(span for span in spans if self.library.text_at(span).strip())
 
     def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
@@ -266,13 +263,12 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         """Render a line for each part of a gap between texts: text given above, and text not given at all."""
         missing = subtract_delivered(gap, self.delivered)
         lines = []
-        for start, end in sorted([*subtract_bounds(gap.start, gap.end, missing), *missing]):
-            part = replace(gap, start=start, end=end)
+        given = subtract_delivered(gap, join_delivered({}, missing))
+        for part in sorted([*given, *missing], key=attrgetter("start")):
             if self.library.text_at(part).strip():
-                is_given = (start, end) not in missing
                 first, last, *_ = self.library.get_place(part)
                 names = "; ".join(_format_section_names(self.library, part))
-                state = "is given above" if is_given else "is not given here: open it by its id"
+                state = "is not given here: open it by its id" if part in missing else "is given above"
                 lines.append(f"(The text of {names}, lines {first}-{last}, {state}.)")
         return lines
 

@@ -13,8 +13,8 @@ from roamtui.plain import sanitise_line, shorten, strip_anchor
 from roamtui.text import (
     WHOLE_TOKENS_MAX,
     Span,
+    find_body_start,
     format_tokens,
-    measure_front_matter,
     normalise_letters,
     normalise_line_ends,
 )
@@ -142,8 +142,7 @@ def has_own_text(library: Library, section_id: str) -> bool:
         return False
     text = library.text_at(node.own_span)
     if node.kind is NodeKind.PREAMBLE:
-        normalised = normalise_line_ends(text)
-        return bool(normalised[measure_front_matter(normalised) :].strip())
+        return bool(text[find_body_start(text) :].strip())
     return bool((strip_heading(text) if node.kind is NodeKind.SECTION else text).strip())
 
 

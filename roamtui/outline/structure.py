@@ -11,7 +11,7 @@ from msgspec import Struct
 from roamtui.document.library import Library
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_and_heading, format_node_title, has_own_text
 from roamtui.plain import format_count
-from roamtui.text import WHOLE_TOKENS_MAX, format_tokens, measure_front_matter, normalise_line_ends
+from roamtui.text import WHOLE_TOKENS_MAX, find_body_start, format_tokens
 
 LISTED_MAX = 250
 """Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to
@@ -57,8 +57,8 @@ def _make_entry(library: Library, node_id: str) -> OutlineEntry | None:
         node_id = canonical
         below = list_outline_children(library, canonical)
         if file is not None and file.sole_row:
-            opening = normalise_line_ends(file.text[: file.columns.starts[file.sole_row]])
-            if opening[measure_front_matter(opening) :].strip():
+            opening = file.text[: file.columns.starts[file.sole_row]]
+            if opening[find_body_start(opening) :].strip():
                 below = (*file.ids[: file.sole_row], *below)
         if len(below) > 1 or not library.node(node_id).is_loaded or has_own_text(library, node_id):
             break

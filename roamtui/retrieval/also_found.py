@@ -64,11 +64,8 @@ def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Spa
     for start, end, count in chain(_list_openings(text), _list_windows(text, matcher)):
         if count > most:
             words = own.get_part(start, min(end, start + WORDS_LENGTH_MAX))
-            is_new = (
-                subtract_delivered(words, known) == [(words.start, words.end)]
-                for known in (view.delivered, view.named_words)
-            )
-            if all(is_new):
+            known = (view.delivered, view.named_words)
+            if all(subtract_delivered(words, each) == [words] for each in known):
                 best = words
                 most = count
     return best

@@ -7,23 +7,24 @@ with a sentence at least. What is left goes to the first hits, until they are wh
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
-from roamtui.markdown.units import UnitKind, read_units
+from roamtui.markdown.units import Sentence, UnitKind, read_units
 from roamtui.retrieval import policy
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit
-from roamtui.search.sentences import get_first_sentence, rank_sentences
+from roamtui.search.sentences import RankedSentence, get_first_sentence, rank_sentences
 from roamtui.search.terms import TermMatcher
 from roamtui.text import (
     Bounds,
     Delivered,
     Span,
-    add_delivered,
     estimate_tokens,
+    join_delivered,
     merge_bounds,
     subtract_bounds,
     subtract_delivered,
@@ -51,12 +52,12 @@ def choose_excerpts(
     there is no room.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    named = {section_id for section_id, hit in hits.items() if hit.is_statement}
+    named = {section_id for section_id, hit in hits.items() if hit.is_named}
     first = [section_id for section_id in hits if section_id in named or section_id in opened]
     for section_id in first:
         cutter.add_first(section_id)
     others = [section_id for section_id in hits if section_id not in first]
-    cutter.cut_sections(others, policy.WITH_STATEMENTS_TOKENS_MAX if named else tokens_max)
+    cutter.cut_sections(others, policy.WITH_NAMED_TOKENS_MAX if named else tokens_max)
     cutter.widen(others)
     return cutter.list_chosen()
 
@@ -79,7 +80,7 @@ class _Cutter:
         if self._left < self._tokens_min:
             return
         library = self._view.library
-        tokens_max = min(policy.STATEMENT_EXCERPT_TOKENS, self._left)
+        tokens_max = min(policy.NAMED_EXCERPT_TOKENS, self._left)
         node = library.node(section_id)
         is_bare_chapter = not has_text(library, node.own_content_span)
         if is_bare_chapter and not self._overlaps(section_id):
@@ -152,10 +153,7 @@ class _Cutter:
         node = library.node(section_id)
         is_small = library.count_tokens(section_id)[1] <= whole_max and not self._overlaps(section_id)
         excerpted = node.content_span if is_small else node.own_content_span
-        gaps = [
-            Span(doc=excerpted.doc, start=a, end=b)
-            for a, b in subtract_delivered(excerpted, self._view.delivered)
-        ]
+        gaps = subtract_delivered(excerpted, self._view.delivered)
         if gaps == [excerpted]:
             return self._cut(excerpted, tokens_max, whole_max)
         return self._cut(max(gaps, key=self._score), tokens_max, whole_max) if gaps else ()
@@ -178,9 +176,7 @@ class _Cutter:
         return any(whole.overlaps(span) for spans in self._chosen.values() for span in spans)
 
     def _is_new(self, spans: Sequence[Span]) -> bool:
-        known: dict[str, list[Bounds]] = {}
-        for chosen in self._chosen.values():
-            add_delivered(known, chosen)
+        known = join_delivered({}, chain.from_iterable(self._chosen.values()))
         return any(subtract_delivered(span, known) for span in spans)
 
     def _count(self, spans: Sequence[Span]) -> int:
@@ -189,10 +185,7 @@ class _Cutter:
 
 def is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt has all the text of a section."""
-    whole = library.node(section_id).content_span
-    shown: dict[str, list[Bounds]] = {}
-    add_delivered(shown, spans)
-    return _has_all_text(library, whole, shown)
+    return _has_all_text(library, library.node(section_id).content_span, join_delivered({}, spans))
 
 
 def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -> bool:
@@ -203,10 +196,9 @@ def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -
 def _has_all_text(library: Library, span: Span, delivered: Delivered) -> bool:
     """Return whether some of a span is delivered, and the rest has only headings."""
     left = subtract_delivered(span, delivered)
-    is_delivered = span.start < span.end and left != [(span.start, span.end)]
+    is_delivered = span.start < span.end and left != [span]
     return is_delivered and not any(
-        end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=span.doc, start=start, end=end))
-        for start, end in left
+        part.end - part.start > _HEADINGS_LENGTH_MAX or has_text(library, part) for part in left
     )
 
 
@@ -216,13 +208,6 @@ def has_text(library: Library, span: Span) -> bool:
     if not text.strip():  # as between most paragraphs
         return False
     return any(unit.kind is not UnitKind.HEADING for unit in read_units(text).units)
-
-
-def _list_best_spans(text: str, matcher: TermMatcher) -> list[Bounds]:
-    """Return the spans of the best sentences, or of the first sentence if none matches."""
-    best = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
-    first = get_first_sentence(text) if not best else None
-    return [(sentence.start, sentence.end) for sentence in best or ([first] if first is not None else [])]
 
 
 def select_excerpt(
@@ -252,8 +237,11 @@ def select_excerpt(
         chosen.extend(added if has_room else ())
         return has_room
 
-    best = _list_best_spans(text, matcher)
-    for start, end in best:
+    best: Sequence[RankedSentence | Sentence] = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
+    if not best and (first := get_first_sentence(text)) is not None:
+        best = [first]
+    for sentence in best:
+        start, end = sentence.start, sentence.end
         room = tokens_max - _count_tokens(text, chosen)
         if room < tokens_max // 4:  # too little for a further sentence with its context
             break
@@ -268,7 +256,7 @@ def select_excerpt(
         if part is None or not add_spans(*frame, part):
             add_spans((start, end))
     if not chosen:
-        return (_cut_words(text, best[0] if best else whole, tokens_max),)
+        return (_cut_words(text, (best[0].start, best[0].end) if best else whole, tokens_max),)
     return tuple(merge_bounds(chosen))
 
 

@@ -16,7 +16,7 @@ from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
 from roamtui.retrieval.quoted import quote_spans
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Span, add_delivered, estimate_tokens
+from roamtui.text import Span, add_delivered, estimate_tokens, join_delivered
 
 
 class HitList(Struct, frozen=True, kw_only=True):
@@ -45,8 +45,8 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     hits_by_id: dict[str, Hit] = {}
     for hit in hits:
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
-    known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
-    add_delivered(known, (get_opened_span(library, section_id, view.part_tokens) for section_id in opened))
+    opened_spans = (get_opened_span(library, section_id, view.part_tokens) for section_id in opened)
+    known = join_delivered(view.delivered, opened_spans)
     view = replace(view, delivered=known)
     chosen = choose_excerpts(view, _select_excerpted(hits_by_id, has_clear_hit=bool(opened)), matcher)
     lines: list[str] = []
@@ -88,8 +88,8 @@ def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[s
     others_max = 0 if has_clear_hit else policy.EXCERPTS_MAX
     selected: dict[str, Hit] = {}
     for section_id, hit in hits.items():
-        if not hit.is_statement:
+        if not hit.is_named:
             others_max -= 1
-        if hit.is_statement or others_max >= 0:
+        if hit.is_named or others_max >= 0:
             selected[section_id] = hit
     return selected

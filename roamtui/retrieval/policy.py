@@ -5,8 +5,8 @@ EXCERPTS_MAX = 6
 """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
 FOUND_MAX = 18
 """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
-WITH_STATEMENTS_TOKENS_MAX = 500
-"""Maximum size of the hits that come with the statements that a question names. With 1,300, 2 % more
+WITH_NAMED_TOKENS_MAX = 500
+"""Maximum size of the hits that come with the sections that a question names. With 1,300, 2 % more
 first requests hold the evidence of filings, but they are 700 tokens longer."""
 ALSO_FOUND_TOKENS_MAX = 400
 """Maximum size of the lines under "also found": about twelve."""
@@ -15,7 +15,7 @@ LATER_TOKENS_MAX = 2_400
 NEIGHBOURHOOD_TOKENS = 200
 """Size of the outline near the hits."""
 MAP_TOKENS_WITH_CLEAR_HIT = 400
-"""Size of the outline at the start if the first question has a clear hit or names a statement. With 250,
+"""Size of the outline at the start if the first question has a clear hit or names a section. With 250,
 14 of 55 contracts have no chapter in it."""
 
 # A clear hit, which opens together with the question
@@ -31,7 +31,7 @@ HEAD_TOKENS = 40
 """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
 LINE_TOKENS = 60
 """Size of the excerpt of a hit if there is only room for its best sentence."""
-STATEMENT_EXCERPT_TOKENS = 700
+NAMED_EXCERPT_TOKENS = 700
 """Size of the excerpt of a section that the query names, if there is no room for all of it."""
 
 # A small model

@@ -74,8 +74,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     """How the search found the section, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""
     """The best sentence of the section's own text, on one line, safe to display; empty without text."""
-    is_statement: bool = False
-    """Whether it is a financial statement that the query names. Such hits come first."""
+    is_named: bool = False
+    """Whether the query names it. Such hits, which are financial statements, come first."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None

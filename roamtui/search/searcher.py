@@ -359,7 +359,7 @@ class Searcher:
     def _order(
         self, ranking: Ranking, similarities: Mapping[str, float], within: str | None, limit: int
     ) -> tuple[Hit, ...]:
-        """Return the hits of words and meaning with their neighbours. Named statements come first."""
+        """Return the hits of words and meaning with their neighbours. Named sections come first."""
         library = ranking.library
         if self._options.mode is SearchMode.VECTOR:
             hits = mix_scores((), similarities, 1.0)
@@ -368,7 +368,7 @@ class Searcher:
         found = {hit.section_id: hit for hit in hits}
         inside = frozenset(library.walk(within)) if within is not None else None
         found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
-        return tuple(sorted(found.values(), key=lambda hit: (not hit.is_statement, -hit.score)))[:limit]
+        return tuple(sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score)))[:limit]
 
     def _rerank(
         self, reranker: Reranker, query: str, library: Library, hits: tuple[Hit, ...]
@@ -405,7 +405,7 @@ def compute_meaning_weight(ranking: Ranking) -> float:
     It is the mean of two signs: how slowly the scores of the hits fall, and the share of the query's terms
     that the first hit lacks.
     """
-    hits = [hit for hit in ranking.hits if not hit.is_statement]
+    hits = [hit for hit in ranking.hits if not hit.is_named]
     if not hits or not ranking.matcher.terms:
         return 1.0
     library = ranking.library
@@ -421,7 +421,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
     """Return the hits of words, and the sections with similarities, in the order of words and meaning.
 
     `weight` is the weight of meaning. Sections that have not been compared keep their scores. Named
-    statements stay first.
+    sections stay first.
     """
     best = max(similarities.values(), default=0.0)
     if best <= 0:
@@ -431,7 +431,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
     found = {hit.section_id: hit for hit in hits}
     for section_id in by_similarity:
         found.setdefault(section_id, Hit(section_id=section_id, score=0.0, why=""))
-    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_statement}
+    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_named}
     for section_id in scores.keys() & similarities.keys():
         share = max(0.0, similarities[section_id] / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
         scores[section_id] = (1 - weight) * scores[section_id] + weight * share
@@ -446,7 +446,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
         for section_id, score in scores.items()
         if score > 0
     ]
-    named = [hit for hit in hits if hit.is_statement]
+    named = [hit for hit in hits if hit.is_named]
     return [*named, *sorted(mixed, key=lambda hit: -hit.score)]
 
 
