@@ -282,17 +282,18 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     if quote is None or not was_found or is_unloaded:
         return citation
     was_in_own = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
-    found, is_in_own = _find_again(quote, citation, library, was_in_own=was_in_own)
+    place = _find_again(quote, citation, library, was_in_own=was_in_own)
     is_gone = citation.section_id not in library
     again = citation
-    if found is not None:
-        holder = library.section_at(found.span.doc, found.span.start) if is_gone else None
-        is_elsewhere = not (was_in_own and (is_in_own or is_gone))
+    if place is not None:
+        span = place.found.span
+        holder = library.section_at(span.doc, span.start) if is_gone else None
+        is_elsewhere = not (was_in_own and (place.is_in_section or is_gone))
         section_id = holder or citation.section_id
-        again = cite_found(section_id, library, quote, found, is_elsewhere=is_elsewhere)
-        place = resolve_citation(citation, library)
-        if place is not None and quote in library.clean_text(place):
-            again = replace(again, span=place)  # of a passage, with the marks around its words
+        again = cite_found(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
+        marked = resolve_citation(citation, library)
+        if marked is not None and quote in library.clean_text(marked):
+            again = replace(again, span=marked)  # of a passage, with the marks around its words
         if citation.surroundings is None and not citation.is_changed:  # a passage has none
             again = replace(again, surroundings=None)
         again = replace(again, is_changed=was_in_own and is_elsewhere)
@@ -312,10 +313,8 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     )
 
 
-def _find_again(
-    quote: str, citation: Citation, library: Library, *, was_in_own: bool
-) -> tuple[FoundQuote | None, bool]:
-    """Find a quote where it was, or else anywhere. Also return whether it is in the section that it cites."""
+def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own: bool) -> _Place | None:
+    """Find a quote where it was, or else anywhere."""
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
     # A word of the quote may be part of a longer one now.
@@ -323,6 +322,5 @@ def _find_again(
     if found is not None:
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
         if is_in_own or not citation.is_verified:
-            return found, is_in_own
-    place = _find_words(quote, citation.original_sentence, library, section_id, was_in_section=was_in_own)
-    return (None, False) if place is None else (place.found, place.is_in_section)
+            return _Place(found, has_sentence=False, is_in_section=is_in_own)
+    return _find_words(quote, citation.original_sentence, library, section_id, was_in_section=was_in_own)
