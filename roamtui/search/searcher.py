@@ -330,10 +330,7 @@ class Searcher:
         self._save(vectors)
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
-        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number.
-
-        Return 0 if the text turns out to have vectors of another version.
-        """
+        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number."""
         batch = dict(islice(chunks, count))
         if batch:
             vectors.embed(batch)

@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isfinite
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from roamtui.document.document import Document, NodeKind, hash_text
+from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library, Node
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.search.base import Embedder, VectorArray, VectorRows
 from roamtui.sentences import iter_sentence_ends
-from roamtui.text import Span
+from roamtui.text import Bounds, Span
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is
@@ -49,47 +49,39 @@ class VectorStore(Protocol):
         """Delete vectors that the library no longer has, unless other libraries may have them."""
 
 
-def make_section_chunks(library: Library, section_id: str, size: int) -> Iterator[str]:
-    """Yield the chunks of a section's own text, each after the titles.
+class _Section(NamedTuple):
+    """What is embedded of a section."""
 
-    A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size`
-    characters, not counting its titles.
-    """
-    if (section := _read_section(library, section_id)) is not None:
-        titles, text = section
-        for piece in [*split_text(text, size)] or [""]:
-            yield f"{titles}\n{piece}".strip()
+    titles: str
+    text: str
+    """Its own text without the heading, which is among the titles."""
+    span: Span
+    """Where the text is."""
 
 
-def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
-    """Return the titles of a section and its text without the heading, or None if it has no chunk."""
-    node = library.node(section_id)
-    document, start, end = _locate_text(node)
-    row = node.row
-    columns = document.columns
-    key = document.key
-    text = document.text[start:end].strip()
-    if not text and node.has_children:
-        return None
-    path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
-    if columns.kinds[row] is not NodeKind.TEXT:
-        path |= dict.fromkeys(columns.path(row))
-    titles = PLAIN_PATH_STEP.join(" ".join(title.split()) for title in path if title.strip())
-    return titles[-_PATH_LENGTH_MAX:], text
-
-
-def _locate_text(node: Node) -> tuple[Document, int, int]:
-    """Return where the own text of a node is, without its heading, which is among the titles."""
+def _read_section(node: Node) -> _Section | None:
+    """Return what is embedded of a section, or None if it has only subsections."""
     document = node.document
     columns = document.columns
     start, end = columns.starts[node.row : node.row + 2]
-    is_section = columns.kinds[node.row] is NodeKind.SECTION
-    heading = _HEADING.match(document.text[start:end]) if is_section else None
-    return document, start + (heading.end() if heading else 0), end
+    kind = columns.kinds[node.row]
+    own = document.text[start:end]
+    heading = _HEADING.match(own) if kind is NodeKind.SECTION else None
+    body = own[heading.end() :] if heading is not None else own
+    text = body.strip()
+    if not text and node.has_children:
+        return None
+    key = document.key
+    path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
+    if kind is not NodeKind.TEXT:
+        path |= dict.fromkeys(columns.path(node.row))
+    titles = PLAIN_PATH_STEP.join(" ".join(title.split()) for title in path if title.strip())
+    first = end - len(body.lstrip())
+    return _Section(titles[-_PATH_LENGTH_MAX:], text, Span(doc=key, start=first, end=first + len(text)))
 
 
-def split_text(text: str, size: int) -> Iterator[str]:
-    """Yield the pieces of a text, which together have everything except white space.
+def split_text(text: str, size: int) -> Iterator[Bounds]:
+    """Yield the bounds of the pieces of a text, which together have everything except white space.
 
     A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence
     or line, or else after a word.
@@ -98,9 +90,10 @@ def split_text(text: str, size: int) -> Iterator[str]:
     while piece := text[position : position + size]:
         if position + size < len(text):
             piece = piece[: _find_last_end(piece, size // 2) or size]
+        if words := piece.strip():
+            start = position + len(piece) - len(piece.lstrip())
+            yield start, start + len(words)
         position += len(piece)
-        if piece.strip():
-            yield piece.strip()
 
 
 def _find_last_end(piece: str, after: int) -> int:
@@ -114,59 +107,57 @@ def _find_last_end(piece: str, after: int) -> int:
 class VectorIndex:
     """The vectors that exist of one library's chunks. Some or all may be missing.
 
-    A section is divided into chunks only when it is embedded, because that takes longer than to load vectors.
-    They are stored by the digest of its titles and text, the number of the chunk, and the number of chunks.
-    Any method may raise a `RoamtuiError`: the embedder failed, another one has taken its place, or the store
-    cannot be used.
+    Each chunk has a row. Its vector is stored by the digest of the titles and the text of its section, its
+    number, and the number of chunks. A section without text has one chunk with its titles. Any method may
+    raise a `RoamtuiError`: the embedder failed, another one has taken its place, or the store cannot be used.
     """
 
     def __init__(self, library: Library, chunk_size: int, store: VectorStore, embedder: Embedder) -> None:
-        """Load the vectors that are stored."""
+        """Load the vectors that are stored. A chunk has up to `chunk_size` characters, without its titles."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         self._library = library
-        self._chunk_size = chunk_size
         self._store = store
         self._embedder = embedder
-        self._texts: dict[str, int] = {}
-        """The number of each text, by its digest. Several sections may have it."""
         self._sections: dict[str, int] = {}
-        """The number of the text of each section, in the order of the document."""
-        lengths: list[int] = []
+        """The number of the text of each section, in the order of the document. Several may have the same."""
+        self._first_rows: list[int] = []
+        """The row of the first chunk of each text, and the number of all rows."""
+        self._keys: list[str] = []
+        """The key of the vector of each row."""
+        self._pieces: list[Bounds] = []
+        """The bounds of each chunk in the text of its section."""
+        numbers: dict[str, int] = {}
         for section_id in library.walk():
-            if (section := _read_section(library, section_id)) is not None:
-                digest = hash_text("\n".join((str(chunk_size), *section)))
-                number = self._texts.setdefault(digest, len(lengths))
-                self._sections[section_id] = number
-                if number == len(lengths):
-                    lengths.append(len(section[1]))
+            if (section := _read_section(library.node(section_id))) is None:
+                continue
+            digest = hash_text("\n".join((str(chunk_size), section.titles, section.text)))
+            if digest not in numbers:
+                numbers[digest] = len(numbers)
+                pieces = [*split_text(section.text, chunk_size)] or [(0, 0)]
+                self._first_rows.append(len(self._keys))
+                self._keys += (f"{digest}-{index}-{len(pieces)}" for index in range(len(pieces)))
+                self._pieces += pieces
+            self._sections[section_id] = numbers[digest]
         self._numbers = np.array([*self._sections.values()], dtype=np.intp)
-        self._chunk_counts = [0] * len(lengths)
-        """The number of chunks of each text, 0 if it is not divided yet."""
-        self._chunk_counts_max = [2 * length // chunk_size + 1 for length in lengths]
-        """All chunks but the last have more than half of the size."""
-        self._starts = [0] * len(lengths)
-        """The row of the first chunk of each text."""
-        self._missing = np.array(lengths, dtype=np.intp) // chunk_size + 1
-        """How many vectors each text lacks: about, until it is divided."""
-        rows_max = sum(self._chunk_counts_max)
-        self._owners = np.zeros(rows_max, dtype=np.intp)
+        row_count = len(self._keys)
+        self._first_rows.append(row_count)
+        self._owners = np.repeat(np.arange(len(numbers)), np.diff(self._first_rows))
         """The number of the text that each row belongs to."""
-        self._is_known = np.zeros(rows_max, dtype=bool)
-        self._matrix: VectorArray = np.zeros((rows_max, 0), dtype=np.float32)
+        self._is_known = np.zeros(row_count, dtype=bool)
+        self._matrix: VectorArray = np.zeros((row_count, 0), dtype=np.float32)
         """Unit vectors. Rows take no memory until they are written."""
-        self._row_count = 0
         self._unsaved: list[int] = []
         stored = store.load(embedder.name)
-        rows = {key: self._reserve_stored_row(key) for key in stored}
-        found = ((row, stored[key]) for key, row in rows.items() if row is not None)
+        rows = {key: row for row, key in enumerate(self._keys)}
+        found = ((rows[key], vector) for key, vector in stored.items() if key in rows)
         while batch := dict(islice(found, _LOADED_AT_ONCE)):
             if len({*map(len, batch.values())}) > 1:
                 raise RoamtuiError(_CHANGED.format(embedder.name))
             vectors = np.frombuffer(b"".join(batch.values()), dtype=_STORED_TYPE)
             self._put([*batch], vectors.reshape(len(batch), -1))
-        self._unused = [key for key, row in rows.items() if row is None]
-        """Stored vectors of text that the library no longer has."""
+        self._unused = [key for key in stored if key not in rows]
+        """Keys of stored vectors of text that the library no longer has."""
         self.save()
 
     def __len__(self) -> int:
@@ -175,8 +166,8 @@ class VectorIndex:
 
     @property
     def missing(self) -> int:
-        """The number of chunks without a vector, about."""
-        return int(self._missing.sum())
+        """The number of chunks without a vector."""
+        return int((~self._is_known).sum())
 
     @property
     def unsaved(self) -> int:
@@ -190,29 +181,35 @@ class VectorIndex:
 
     def count_compared(self) -> int:
         """Return the number of sections all of whose chunks have vectors."""
-        return int((self._missing[self._numbers] == 0).sum())
+        return len(self) - len(self._list_incomplete())
+
+    def _list_incomplete(self) -> list[int]:
+        """List the positions of the sections that lack a vector."""
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        lacks = np.zeros(len(self._first_rows) - 1, dtype=bool)
+        lacks[self._owners[~self._is_known]] = True
+        positions: list[int] = lacks[self._numbers].nonzero()[0].tolist()
+        return positions
 
     def iter_missing(self, first: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
-        """Yield what `prepare_missing` returns for the sections `first`, then for all others."""
+        """Yield the row and the text of each chunk without a vector: of the sections `first`, then of all."""
         ids = [*self._sections]
-        others = (ids[index] for index in self._missing[self._numbers].nonzero()[0])
+        others = (ids[position] for position in self._list_incomplete())
         for section_id in chain(first, others):
-            yield from self.prepare_missing(section_id).items()
+            missing = [row for row in self._list_rows(section_id) if not self._is_known[row]]
+            section = _read_section(self._library.node(section_id)) if missing else None
+            for row in missing:
+                assert section is not None, "it has a chunk"
+                yield row, f"{section.titles}\n{section.text[slice(*self._pieces[row])]}".strip()
 
-    def prepare_missing(self, section_id: str) -> dict[int, str]:
-        """Return the chunks of a section that have no vector, by the rows that their vectors will have."""
+    def _list_rows(self, section_id: str) -> range:
+        """Return the rows of a section, which are none if it has only subsections."""
         number = self._sections.get(section_id)
-        if number is None or not self._missing[number]:
-            return {}
-        chunks = [*make_section_chunks(self._library, section_id, self._chunk_size)]
-        start = self._reserve_rows(number, len(chunks))
-        if start is None:
-            self._missing[number] = 0
-            return {}
-        return {row: chunk for row, chunk in enumerate(chunks, start) if not self._is_known[row]}
+        return range(0) if number is None else range(*self._first_rows[number : number + 2])
 
     def embed(self, chunks: Mapping[int, str]) -> None:
-        """Embed chunks of `prepare_missing`."""
+        """Embed chunks of `iter_missing`."""
         # a batch takes as long as its longest text
         ordered = sorted(chunks.items(), key=lambda chunk: len(chunk[1]))
         vectors = normalise_rows(self._embedder.embed([text for _, text in ordered]))
@@ -227,13 +224,7 @@ class VectorIndex:
         """
         unsaved, self._unsaved = self._unsaved, []
         if unsaved:
-            digests = [*self._texts]
-            numbers = self._owners[unsaved].tolist()
-            places = (
-                (digests[number], row - self._starts[number], self._chunk_counts[number])
-                for row, number in zip(unsaved, numbers, strict=True)
-            )
-            keys = ("-".join(map(str, place)) for place in places)
+            keys = [self._keys[row] for row in unsaved]
             vectors = (vector.tobytes() for vector in self._matrix[unsaved].astype(_STORED_TYPE))
             self._store.save(self._embedder.name, dict(zip(keys, vectors, strict=True)))
         if self._unused and not self.missing:
@@ -263,10 +254,9 @@ class VectorIndex:
 
         if not self.has_any:
             return {}
-        used = slice(self._row_count)
-        cosines = np.where(self._is_known[used], self._matrix[used] @ query, -np.inf)
-        best = np.full(len(self._texts), -np.inf, dtype=np.float32)
-        np.maximum.at(best, self._owners[used], cosines)
+        cosines = np.where(self._is_known, self._matrix @ query, -np.inf)
+        best = np.full(len(self._first_rows) - 1, -np.inf, dtype=np.float32)
+        np.maximum.at(best, self._owners, cosines)
         inside = frozenset(self._library.walk(within)) if within is not None else self._sections.keys()
         ids = [*self._sections]
         ranked = (ids[index] for index in (-best[self._numbers]).argsort(kind="stable"))
@@ -277,49 +267,12 @@ class VectorIndex:
 
     def find_nearest_piece(self, query: VectorArray, section_id: str) -> Span | None:
         """Return the piece of a section's text that is most similar to a query, or None without vectors."""
-        number = self._sections.get(section_id)
-        section = None if number is None else _read_section(self._library, section_id)
-        if number is None or section is None or not section[1]:
-            return None
-        pieces = [*split_text(section[1], self._chunk_size)]
-        start = self._reserve_rows(number, len(pieces))
-        if start is None:
-            return None
-        known = [row for row in range(start, start + len(pieces)) if self._is_known[row]]
-        if not known:
+        known = [row for row in self._list_rows(section_id) if self._is_known[row]]
+        section = _read_section(self._library.node(section_id)) if known else None
+        if section is None or not section.text:
             return None
         nearest = max(known, key=lambda row: float(self._matrix[row] @ query))
-        document, first, _ = _locate_text(self._library.node(section_id))
-        for piece in pieces[: nearest - start]:  # the same words may be there several times
-            first = document.text.index(piece, first) + len(piece)
-        piece = pieces[nearest - start]
-        first = document.text.index(piece, first)
-        return Span(doc=document.key, start=first, end=first + len(piece))
-
-    def _reserve_rows(self, number: int, chunk_count: int) -> int | None:
-        """Give a text its rows, if it has none, and return the first.
-
-        Return None if it has another number of rows, because another version stored vectors of other chunks.
-        """
-        if not self._chunk_counts[number]:
-            start = self._row_count
-            self._row_count += chunk_count
-            self._owners[start : self._row_count] = number
-            self._starts[number] = start
-            self._chunk_counts[number] = self._missing[number] = chunk_count
-        return self._starts[number] if self._chunk_counts[number] == chunk_count else None
-
-    def _reserve_stored_row(self, key: str) -> int | None:
-        """Return the row of a stored vector, or None if the library has no such chunk."""
-        digest, *place = key.split("-")
-        number = self._texts.get(digest)
-        if number is None or len(place) != 2:
-            return None
-        index, chunk_count = map(int, place)
-        if not index < chunk_count <= self._chunk_counts_max[number]:
-            return None
-        start = self._reserve_rows(number, chunk_count)
-        return None if start is None else start + index
+        return section.span.get_part(*self._pieces[nearest])
 
     def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:
         """Take the vectors of chunks. One with infinite or undefined numbers becomes zero."""
@@ -330,7 +283,6 @@ class VectorIndex:
         if vectors.shape[1] != self._matrix.shape[1]:
             raise RoamtuiError(_CHANGED.format(self._embedder.name))
         self._matrix[rows] = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0)
-        np.subtract.at(self._missing, self._owners[rows], ~self._is_known[rows])
         self._is_known[rows] = True
 
 

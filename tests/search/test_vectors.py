@@ -15,7 +15,7 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.search.section_store import SectionStore
-from roamtui.search.vectors import VectorIndex, VectorStore, make_section_chunks, split_text
+from roamtui.search.vectors import VectorIndex, VectorStore, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -24,7 +24,7 @@ _TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t!é"), max_size=400)
 
 @given(_TEXTS, st.integers(5, 80))
 def test_pieces_have_everything_but_white_space(text: str, size: int) -> None:
-    pieces = list(split_text(text, size))
+    pieces = [text[start:end] for start, end in split_text(text, size)]
     assert "".join("".join(pieces).split()) == "".join(text.split())
     assert all(0 < len(piece) <= size for piece in pieces)
 
@@ -32,8 +32,8 @@ def test_pieces_have_everything_but_white_space(text: str, size: int) -> None:
 def test_a_chunk_starts_with_its_titles_and_a_chapter_of_only_a_title_has_none() -> None:
     text = "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n## Trees\n\n### Empty\n"
     library = make_folder({"guide/intro.md": text})
-    chunks = [chunk for section_id in library.walk() for chunk in make_section_chunks(library, section_id, 100)]
-    assert chunks == [
+    chunks = dict(_open(library, SectionStore()).iter_missing())
+    assert [*chunks.values()] == [
         "guide/intro > Garden\nHello.",
         "guide/intro > Garden > Beds\nOf roses.",
         "guide/intro > Garden > Trees > Empty",
