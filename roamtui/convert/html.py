@@ -58,6 +58,8 @@ _SPANNED_ROOM = 2_000
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"[0-9]{1,9}\. ")
 """The start of a list whose numbers Markdown has."""
+_TIGHT_LIST = re.compile(r"(?:-|1\.) ")
+"""The start of a list that Markdown reads as one without an empty line above it."""
 _LIST_END = "<!-- -->"
 """Keeps the next list from continuing this one."""
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
@@ -369,7 +371,7 @@ def _write_list(element: Any) -> list[str]:
     for child in element:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
-        text = "\n\n".join([*blocks, *_finish_blocks([_write_text(child.tail)])])
+        text = _join_blocks([*blocks, *_finish_blocks([_write_text(child.tail)])])
         mark = "- "
         if is_item and element.tag == "ol":
             number = read_number(child.get("value"), number)
@@ -387,6 +389,13 @@ def _write_list(element: Any) -> list[str]:
             else:
                 items.append(lines if items else text)
     return ["\n".join(items)]
+
+
+def _join_blocks(blocks: Sequence[str]) -> str:
+    """Join the blocks of an item. Between its words and a list, an empty line would set all items apart."""
+    first, *others = blocks or [""]
+    is_followed = others and not isinstance(first, _Block) and _TIGHT_LIST.match(others[0])
+    return "\n\n".join([f"{first}\n{others.pop(0)}" if is_followed else first, *others])
 
 
 class _Cell(Struct, frozen=True):

@@ -1,14 +1,15 @@
-"""Convert a presentation (PPTX) to Markdown: each slide with its text in order, tables and notes."""
+"""Convert a presentation (PPTX) to Markdown through HTML: each slide with its text in order, and notes."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from itertools import accumulate
 from typing import Any
 
 from roamtui.convert.converted import ConvertedText, note_page_edges
-from roamtui.convert.html_elements import make_absolute_href
+from roamtui.convert.html import write_blocks
+from roamtui.convert.html_blocks import BlockWriter
+from roamtui.convert.html_tree import read_page
 from roamtui.convert.list_numbers import PLAIN_NUMBER, format_list_number
-from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, MarkdownCell, write_table
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import (
     choose_alternative,
@@ -20,16 +21,8 @@ from roamtui.convert.xml_elements import (
 )
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
-from roamtui.markdown.escaping import (
-    escape_inline,
-    escape_line_starts,
-    is_set_off,
-    write_heading,
-    write_link,
-    write_script,
-)
-from roamtui.markdown.formulas import write_plain_script
-from roamtui.markdown.inline import extract_words
+from roamtui.markdown.escaping import escape_inline, write_heading
+from roamtui.markdown.units import read_visible_line
 from roamtui.plain import shorten
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
@@ -45,7 +38,6 @@ _TITLE_LENGTH_MAX = 60
 """Maximum length of the first words of a slide without a title, in characters."""
 _LEVEL_MAX = 8
 """The level of a paragraph is at most the ninth."""
-_SCRIPT = re.compile(r"<(su[bp])>(.*?)</\1>")
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
 
 
@@ -59,25 +51,26 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
         raise SourceError(f"{name} is damaged, protected or not a presentation. Save it again as PPTX.")
     reader = _SlideReader(package)
     texts: list[str] = []
-    first_heading = ""
+    first_title = ""
     for number, part in enumerate(slides, start=1):
-        heading, body, note = reader.read_slide(part)
-        first_heading = heading if number == 1 else first_heading
-        words = shorten(_read_words(body.partition("\n")[0]).strip("-# |"), _TITLE_LENGTH_MAX)
-        title = heading or f"Slide {number}" + (f": {escape_inline(words)}" if words else "")
-        texts.append(f"{write_heading(1, title + note)}\n\n{body}".rstrip() + "\n\n")
+        title, body, note = reader.read_slide(part)
+        heading = f"<h1>{title}{note}</h1>" if title else ""
+        blocks = write_blocks(read_page(heading + body)[0])
+        words = read_visible_line(blocks[0].partition("\n")[0]) if blocks else ""
+        if not title:
+            shown = f": {escape_inline(shorten(words, _TITLE_LENGTH_MAX))}" if words else ""
+            blocks.insert(0, write_heading(1, f"Slide {number}{shown}{note}"))
+        elif number == 1:
+            first_title = words
+        texts.append("\n\n".join(blocks) + "\n\n")
     title = package.read_title()
     converted = ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",
-        title=_read_words(first_heading) if title in _DEFAULT_TITLES else title,
+        title=first_title if title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
         notes=package.list_damage(),
     )
     return note_page_edges(converted, reader.edges)
-
-
-def _read_words(heading: str) -> str:
-    return extract_words(_SCRIPT.sub(lambda script: write_plain_script(script[2], script[1]), heading))
 
 
 def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[str]:
@@ -101,20 +94,20 @@ class _SlideReader:
         """The words at the edges of the slides."""
 
     def read_slide(self, part: str) -> tuple[str, str, str]:
-        """Return a slide's title, the rest as Markdown, and words if it is hidden; all may be empty."""
+        """Return a slide's title, the rest as HTML, and words if it is hidden; all may be empty."""
         slide = self._parse(part)
         self._relations = self._package.read_relations(part)
         shapes = [shape for tree in slide.iterfind("{*}cSld/{*}spTree") for shape in tree]
         title = next((shape for shape in shapes if _get_kind(shape) in _TITLE_KINDS), None)
         others = (shape for shape in shapes if shape is not title)
-        blocks = [*self._write_shapes(others)]
+        body = "".join(self._write_shapes(others))
         heading = self._write_line(title) if title is not None else ""
         if notes := self._find_part("notesSlide"):
             self._relations = self._package.read_relations(notes)
             frames = (each for each in self._parse(notes).iter("{*}sp") if _get_kind(each) not in _EDGE_KINDS)
-            written = [text for frame in frames for text in self._write_paragraphs(frame, is_list=False)]
-            blocks += ["**Notes:**", *written] if written else []
-        return heading, "\n\n".join(blocks), " (hidden)" if not is_true(slide.get("show", "1")) else ""
+            written = "".join(self._write_paragraphs(frame, is_list=False) for frame in frames)
+            body += f"<p><b>Notes:</b></p>{written}" if written else ""
+        return heading, body, " (hidden)" if not is_true(slide.get("show", "1")) else ""
 
     def _parse(self, part: str) -> Any:
         """Parse a part. Content in several forms, such as a formula and its picture, gets its first form."""
@@ -128,7 +121,7 @@ class _SlideReader:
         return next((each.target for each in self._relations.values() if each.kind == kind), "")
 
     def _write_shapes(self, shapes: Iterable[Any]) -> Iterator[str]:
-        """Yield the text of shapes in reading order. Those without places of their own come first."""
+        """Yield the HTML of shapes in reading order. Those without places of their own come first."""
         for shape in sorted(shapes, key=_find_place):
             kind = _get_kind(shape)
             match get_local_name(shape):
@@ -137,68 +130,56 @@ class _SlideReader:
                 case "sp" if kind in _EDGE_KINDS:
                     self.edges += shape.itertext("{*}t")
                 case "sp":
-                    yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
+                    yield self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
                 case "pic" | "graphicFrame":
-                    yield from self._write_frame(shape)
+                    yield self._write_frame(shape)
                 case _:
                     pass
 
-    def _write_frame(self, frame: Any) -> Iterator[str]:
-        """Yield a table, a diagram, or the description of a picture or chart."""
+    def _write_frame(self, frame: Any) -> str:
+        """Write a table, a diagram, or the description of a picture or chart."""
         for table in frame.iterfind("{*}graphic/{*}graphicData/{*}tbl"):
-            yield from self._write_table(table)
-            return
+            return self._write_table(table)
         for diagram in frame.iter("{*}relIds"):
             relation = self._relations.get(get_attribute(diagram, "dm"))
             root = self._parse(relation.target if relation else "")
-            yield "\n".join(f"- {escape_inline(text)}" for text in list_paragraphs(root))
-            return
+            return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in list_paragraphs(root))}</ul>"
         properties = frame.find("*/{*}cNvPr")
-        words = "" if properties is None else " ".join(properties.get("descr", "").split())
-        if words:
-            yield f"!{write_link(escape_inline(words), '')}"
+        words = "" if properties is None else properties.get("descr", "")
+        return f'<p><img alt="{escape(words)}"></p>' if words else ""
 
-    def _write_table(self, table: Any) -> Iterator[str]:
-        """Yield a table. A short text of a merged cell is in each row and column that it covers."""
-        rows: list[list[MarkdownCell]] = []
-        for row in table.iterfind("{*}tr"):
-            own = [MarkdownCell(self._write_line(cell)) for cell in row.iterfind("{*}tc")]
-            is_title = sum(map(bool, own)) == 1
-            cells: list[MarkdownCell] = []
-            for cell, text in zip(row.iterfind("{*}tc"), own, strict=True):
-                covering = text
-                if is_true(cell.get("vMerge")):
-                    covering = rows[-1][len(cells)] if rows and len(cells) < len(rows[-1]) else text
-                elif is_true(cell.get("hMerge")) and cells and not is_title:
-                    covering = cells[-1]
-                cells.append(covering if len(covering) <= REPEATED_LENGTH_MAX else text)
-            rows.append(cells)
-        if not rows:
-            return
+    def _write_table(self, table: Any) -> str:
+        """Write a table without the cells that a merged cell covers."""
         properties = table.find("{*}tblPr")
         has_heads = properties is not None and is_true(properties.get("firstRow"))
-        yield from write_table(rows.pop(0) if has_heads else [""] * len(rows[0]), rows)
+        rows: list[str] = []
+        for row in table.iterfind("{*}tr"):
+            tag = "td" if rows or not has_heads else "th"
+            cells = [
+                f'<{tag} colspan="{cell.get("gridSpan", "1")}" rowspan="{cell.get("rowSpan", "1")}">'
+                f"{self._write_line(cell)}</{tag}>"
+                for cell in row.iterfind("{*}tc")
+                if not (is_true(cell.get("hMerge")) or is_true(cell.get("vMerge")))
+            ]
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        return f"<table>{''.join(rows)}</table>"
 
-    def _write_paragraphs(self, shape: Any, *, is_list: bool) -> list[str]:
+    def _write_paragraphs(self, shape: Any, *, is_list: bool) -> str:
         """Write the paragraphs of a shape. Those with bullets or numbers become nested lists."""
-        blocks: list[str] = []
-        depth = -1
+        blocks = BlockWriter()
         numbers: dict[int, tuple[str, int, int]] = {}
         for paragraph in shape.iterfind("{*}txBody/{*}p"):
-            words = escape_line_starts(self._write_runs(paragraph))
+            content = self._write_runs(paragraph)
             properties = paragraph.find("{*}pPr")
             marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
-            if not words:
+            if not content.strip():
                 continue
             level = read_number(properties.get("lvl")) if properties is not None else 0
             level = min(max(0, level), _LEVEL_MAX)
             is_marked = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip"))
-            is_item = is_marked or (is_list and "buNone" not in marks)
-            before = blocks.pop() + "\n" if is_item and depth >= 0 else ""
-            depth = min(level, depth + 1) if is_item else -1
             end = level + ("buAutoNum" in marks)
             numbers = {each: last for each, last in numbers.items() if each < end}
-            mark = "- " if is_item else ""
+            number = ""
             if "buAutoNum" in marks:
                 kind = marks["buAutoNum"].get("type", "")
                 start = read_number(marks["buAutoNum"].get("startAt"), 1)
@@ -206,32 +187,33 @@ class _SlideReader:
                 count = last[-1] + 1 if last and last[:2] == (kind, start) else start
                 numbers[level] = kind, start, count
                 number = _format_number(count, kind)
-                mark = f"{number} " if PLAIN_NUMBER.fullmatch(number) else f"- {number} "
-            blocks.append(f"{before}{'   ' * depth}{mark}{words}")
-        return blocks
+            if number and not PLAIN_NUMBER.fullmatch(number):
+                content = f"{number} {content}"
+            if is_marked or (is_list and "buNone" not in marks):
+                blocks.add_item(f"<p>{content}</p>", number, level)
+            else:
+                blocks.append(f"<p>{content}</p>")
+        return blocks.finish()
 
     def _write_line(self, shape: Any) -> str:
-        return " ".join(filter(None, map(self._write_runs, shape.iterfind("{*}txBody/{*}p"))))
+        return " ".join(map(self._write_runs, shape.iterfind("{*}txBody/{*}p"))).strip()
 
     def _write_runs(self, paragraph: Any) -> str:
-        runs = [child for child in paragraph if get_local_name(child) in ("r", "fld", "m", "br")]
-        plain = [
-            write_formula(run) if get_local_name(run) == "m" else "".join(run.itertext("{*}t"))
-            for run in runs
-        ]
         words: list[str] = []
-        for child, before, own, after in zip(runs, ["", *plain], plain, [*plain[1:], ""], strict=False):
-            text = escape_inline(own) or " "
-            properties = child.find("{*}rPr")
+        for run in paragraph.iterchildren("{*}r", "{*}fld", "{*}m", "{*}br"):
+            is_formula = get_local_name(run) == "m"
+            text = escape(write_formula(run) if is_formula else "".join(run.itertext("{*}t"))) or " "
+            properties = run.find("{*}rPr")
             baseline = properties.get("baseline", "0") if properties is not None else "0"
-            tag = "sub" if baseline.startswith("-") else "sup"
-            if not baseline.startswith("0") and is_set_off(tag, before, after):
-                text = write_script(text, tag)
-            link = child.find("{*}rPr/{*}hlinkClick")
+            if not baseline.startswith("0"):
+                tag = "sub" if baseline.startswith("-") else "sup"
+                text = f"<{tag}>{text}</{tag}>"
+            link = run.find("{*}rPr/{*}hlinkClick")
             relation = self._relations.get(get_attribute(link, "id")) if link is not None else None
-            address = make_absolute_href(relation.target, None) if relation and relation.is_external else ""
-            words.append(write_link(text, address) if address else text)
-        return " ".join("".join(words).split())
+            if relation and relation.is_external:
+                text = f'<a href="{escape(relation.target)}">{text}</a>'
+            words.append(text)
+        return "".join(words)
 
 
 def _get_kind(shape: Any) -> str:

@@ -19,7 +19,6 @@ from roamtui.markdown.escaping import (
     MARKDOWN_ONLY,
     escape_inline,
     escape_line_starts,
-    is_set_off,
     write_code,
     write_heading,
     write_link,
@@ -292,4 +291,5 @@ def _find_block_end(lines: Sequence[str], start: int, indent: int) -> int:
 def _write_script(match: re.Match[str]) -> str:
     tag, words = match.groups()
     before, after = match.string[: match.start()], match.string[match.end() :]
-    return write_script(words, tag) if is_set_off(tag, before, after) else words
+    may_join = tag == "sup" or before[-1:].isdigit() or after[:1].isdigit()  # unlike the 2 of H2O
+    return write_script(words, tag) if may_join else words

@@ -6,16 +6,19 @@ Formulas are not computed: the values that the spreadsheet program saved are rea
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from html import escape
 from typing import Any
 
 from msgspec import Struct, field
 
+from roamtui.convert.html import write_blocks
 from roamtui.convert.html_elements import make_absolute_href
+from roamtui.convert.html_tree import read_page
 from roamtui.convert.markdown_table import MarkdownCell, write_cell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, read_number
 from roamtui.convert.zip_package import Relation, ZipPackage
-from roamtui.markdown.escaping import escape_inline, is_set_off, write_link, write_script
+from roamtui.markdown.escaping import write_link
 
 CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet."""
@@ -224,24 +227,15 @@ def _read_bold_styles(root: Any) -> frozenset[str | None]:  # noqa: ANN401
 
 def _read_text(item: Any) -> str:  # noqa: ANN401
     """Return a text with marks around raised and lowered letters, without the reading of Asian words."""
-    pieces = [("", "")]
-    for part in item:
-        name = get_local_name(part)
-        if name == "t":
-            pieces.append((_decode_characters(part.text or ""), ""))
-        elif name == "r":
-            look = part.find("{*}rPr/{*}vertAlign")
-            tag = "" if look is None else _TAGS_BY_LOOK.get(look.get("val"), "")
-            text = "".join(each.text or "" for each in part.iterchildren("{*}t"))
-            pieces.append((_decode_characters(text), tag))
+    pieces: list[tuple[str, str]] = []
+    for part in item.iterchildren("{*}t", "{*}r"):
+        look = part.find("{*}rPr/{*}vertAlign")
+        tag = "" if look is None else _TAGS_BY_LOOK.get(look.get("val"), "")
+        pieces.append((_decode_characters("".join(part.itertext("{*}t"))), tag))
     if not any(tag for _, tag in pieces):
         return "".join(text for text, _ in pieces)
-    pieces.append(("", ""))
-    written: list[str] = []
-    for (before, _), (text, tag), (after, _) in zip(pieces, pieces[1:], pieces[2:], strict=False):
-        escaped = escape_inline(text)
-        written.append(write_script(escaped, tag) if tag and is_set_off(tag, before, after) else escaped)
-    return MarkdownCell("".join(written))
+    html = (f"<{tag}>{escape(text)}</{tag}>" if tag else escape(text) for text, tag in pieces)
+    return MarkdownCell(" ".join(write_blocks(read_page("".join(html))[0])))
 
 
 def _decode_characters(text: str) -> str:

@@ -105,11 +105,6 @@ def write_note_mark(number: int) -> str:
     return f"\ue000{number}\ue001"
 
 
-def is_set_off(tag: str, before: str, after: str) -> bool:
-    """Return whether raised or lowered text between two others keeps its tag, unlike the 2 of `H2O`."""
-    return tag == "sup" or before[-1:].isdigit() or after[:1].isdigit()
-
-
 def write_script(words: str, tag: str) -> str:
     """Put tags around raised or lowered words that could join a number. Ordinals such as `4th` stay plain."""
     is_plain = words in _ORDINALS or not any(map(str.isalnum, NOTE_MARK.sub("", words)))

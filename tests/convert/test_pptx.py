@@ -102,7 +102,7 @@ def test_lists_have_their_numbers() -> None:
         number("five", "arabicPeriod", 4),
         number("part", "romanUcParenBoth"),
     )
-    assert "4. four\n   - a) inner\n   - b) more\n5. five\n- (I) part\n" in text
+    assert "4. four\n   - a) inner\n   - b) more\n5. five\n\n- (I) part\n" in text
 
 
 @pytest.mark.parametrize(("kind", "words"), [("ftr", "Confidential"), ("sldNum", "3")])
