@@ -4,12 +4,11 @@ import re
 from pathlib import PurePosixPath
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
-from roamtui.convert.converted import ConversionRequest, ConvertedText, PageReport
+from roamtui.convert.converted import ConvertedText, PageReport
 from roamtui.convert.decode import decode_html, decode_text
-from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, SEPARATED, TEXT_SUFFIXES, Format
+from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, PDF, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
 
 _QUICK_BYTES_MAX = 300_000
@@ -37,11 +36,8 @@ def convert(
     Raises:
         SourceError: The file is damaged or protected, or the converter is not installed.
     """
-    if is_quick(source_format, data):
-        converted = source_format.load_converter()(data, name)
-    else:
-        request = ConversionRequest(format_name=source_format.name, ocr_languages=ocr_languages)
-        converted = _run_conversion(request, data, name, on_progress)
+    options = {"ocr_languages": ocr_languages} if source_format is PDF else {}
+    converted = _run_converter(source_format, data, name, options, on_progress)
     left_out = (*filter(None, [source_format.left_out]), *converted.left_out)
     loss = f", without {source_format.left_out}" if source_format.left_out else ""
     note = f"converted from {source_format.name}{loss}; line numbers refer to the converted text."
@@ -54,11 +50,7 @@ def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedTe
     Raises:
         SourceError: The page needs too much time or memory.
     """
-    if is_quick(HTML, data):
-        converted = HTML.load_converter()(data, base_url, charset=charset, base_url=base_url)
-    else:
-        request = ConversionRequest(format_name=HTML.name, charset=charset, base_url=base_url)
-        converted = _run_conversion(request, data, base_url, None)
+    converted = _run_converter(HTML, data, base_url, {"charset": charset, "base_url": base_url})
     return replace(converted, left_out=(HTML.left_out,))
 
 
@@ -73,12 +65,19 @@ def parse_start(data: bytes, charset: str | None, length_max: int) -> Any:  # no
         return parse_html_tree("")
 
 
-def _run_conversion(
-    request: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None
+def _run_converter(
+    source_format: Format,
+    data: bytes,
+    name: str,
+    options: dict[str, Any],
+    on_progress: PageReport | None = None,
 ) -> ConvertedText:
+    """Run the converter of a format with its own `options`, in a subprocess unless that is quick."""
+    if is_quick(source_format, data):
+        return source_format.load_converter()(data, name, **options)
     from roamtui.convert.subprocess_job import run_in_subprocess  # noqa: PLC0415 - rarely needed
 
-    return msgspec.json.decode(run_in_subprocess(request, data, name, on_progress), type=ConvertedText)
+    return run_in_subprocess(source_format, data, name, options, on_progress)
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

@@ -1,8 +1,7 @@
-"""Converted text, the request to convert a file, and reports on its progress."""
+"""Converted text, and reports on the progress of a conversion."""
 
 import shutil
 from collections.abc import Callable, Iterable
-from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,24 +43,6 @@ def note_page_edges(converted: ConvertedText, texts: Iterable[str]) -> Converted
     kind = "headers and footers"
     notes = (*converted.notes, f"{kind} left out of the text.")
     return replace(converted, notes=notes, left_out=(*converted.left_out, kind))
-
-
-class ConversionRequest(Struct, frozen=True, kw_only=True):
-    """How the subprocess converts a file."""
-
-    memory_bytes_max: ClassVar[int] = 2_000_000_000
-    format_name: str
-    ocr_languages: tuple[str, ...] = ()
-    """Languages for the OCR of scanned pages of a PDF. Empty means no OCR."""
-    charset: str | None = None
-    """Charset that the server of a web page names."""
-    base_url: str | None = None
-    """URL of a web page."""
-
-    @property
-    def seconds_max(self) -> int:
-        """Time limit. OCR takes about two seconds for a page."""
-        return 3_600 if self.ocr_languages else 300
 
 
 def has_tesseract() -> bool:

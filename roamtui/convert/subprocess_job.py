@@ -11,35 +11,51 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 import msgspec
 
-from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS
-from roamtui.convert.converted import ConversionRequest, PageReport
+from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS, ConversionJob
+from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.decode import replace_surrogates
+from roamtui.convert.formats import Format
 from roamtui.errors import SourceError
 
 _COMMAND = ("-P", "-m", "roamtui.convert.child")
 """Arguments for Python. -P keeps the untrusted working directory off the import path."""
+_SECONDS_MAX = 300
+_OCR_SECONDS_MAX = 3_600
+"""OCR takes about two seconds for a page."""
 
 
 def run_in_subprocess(
-    request: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None
-) -> bytes:
-    """Convert a file in a subprocess, pass on its progress, and return the result as JSON.
+    source_format: Format,
+    data: bytes,
+    name: str,
+    options: dict[str, Any],
+    on_progress: PageReport | None,
+) -> ConvertedText:
+    """Convert a file in a subprocess, and pass on its progress. `options` are those of the converter.
 
     In the end, this kills the subprocess and all processes that it started.
 
     Raises:
         SourceError: It failed, or needs too much time or memory, or a library is not installed.
     """
-    arguments = (msgspec.json.encode(request).decode(), name.replace("\0", ""))
+    seconds_max = _OCR_SECONDS_MAX if options.get("ocr_languages") else _SECONDS_MAX
+    job = ConversionJob(
+        format_name=source_format.name,
+        name=replace_surrogates(name),  # a file's name need not be valid text
+        options=options,
+        seconds_max=seconds_max,
+    )
     try:
         # The subprocess reads a file at its own pace; a pipe would have to be fed while progress is read.
         with tempfile.TemporaryFile() as file:
             file.write(data)
             file.seek(0)
             process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
-                [sys.executable, *_COMMAND, *arguments],
+                [sys.executable, *_COMMAND, msgspec.json.encode(job).decode()],
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -49,7 +65,7 @@ def run_in_subprocess(
         raise SourceError(
             f"Could not convert {name}: {error}. Free some memory or disk space, and try again."
         ) from None
-    deadline = time.monotonic() + request.seconds_max
+    deadline = time.monotonic() + seconds_max
     output: bytes | None = None
     progress = (0, 0)
     with process:
@@ -59,11 +75,11 @@ def run_in_subprocess(
                     on_progress(*progress)
                 if time.monotonic() > deadline:
                     raise SourceError(
-                        f"{name} takes more than {request.seconds_max:g} seconds to convert. "
+                        f"{name} takes more than {seconds_max} seconds to convert. "
                         "Split it into smaller files."
                     )
                 try:
-                    output, _ = process.communicate(timeout=min(REPORT_SECONDS, request.seconds_max))
+                    output, _ = process.communicate(timeout=REPORT_SECONDS)
                 except subprocess.TimeoutExpired as running:
                     # Windows gives no output before the end.
                     lines = (running.output or b"").rpartition(b"\n")[0].splitlines()
@@ -79,7 +95,7 @@ def run_in_subprocess(
     if process.returncode == PROBLEM:
         raise SourceError(result.decode())
     if process.returncode == 0:
-        return result
+        return msgspec.json.decode(result, type=ConvertedText)
     reason = "it is damaged, locked or too large. Save it again in the program that made it."
     if process.returncode == OUT_OF_MEMORY:
         reason = "it needs more memory than roamtui allows. Split it into smaller files."

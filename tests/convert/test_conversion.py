@@ -48,7 +48,7 @@ def test_the_first_bytes_take_precedence_over_the_name(
 _GREEDY = """
 import sys
 from roamtui.convert import child
-child.ConversionRequest.memory_bytes_max = 300_000_000
+child._MEMORY_BYTES_MAX = 300_000_000
 child.PDF.load_converter = lambda: lambda data, name, **options: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """

@@ -24,7 +24,7 @@ _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
 """Time limit for reading the pages. No page is started after it."""
 _SCANS_SECONDS_MAX = 3_000
-"""The same with OCR. The rest of the conversion must fit into the time that `ConversionRequest` leaves."""
+"""The same with OCR. The rest of the conversion must fit into the time that `ConversionJob` leaves."""
 _PAGES_LENGTH_MAX = 60
 _SCAN_ADVICE = "To read scans, install tesseract and add `--ocr`."
 _OCR_ADVICE = "OCR has found none. Check ocr.languages in config.toml."
