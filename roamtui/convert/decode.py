@@ -101,8 +101,7 @@ def _decode(data: bytes, encoding: str) -> tuple[str, int]:
         return text, text.count("\N{REPLACEMENT CHARACTER}")
 
 
-def _detect_encoding(data: bytes) -> tuple[str, str]:
-    """Return the encoding of a text without a byte order mark, and its name for people if it is assumed."""
+def _detect_utf_16(data: bytes) -> str | None:
     sample = data[:_SAMPLE_LENGTH]
     # In UTF-16, one of the two bytes of a Latin letter, a space and most signs is NUL.
     for encoding, low, high in (
@@ -110,7 +109,14 @@ def _detect_encoding(data: bytes) -> tuple[str, str]:
         ("utf-16-be", sample[1::2], sample[::2]),
     ):
         if 2 * high.count(0) > len(high) and 0 not in low:
-            return encoding, "UTF-16"
+            return encoding
+    return None
+
+
+def _detect_encoding(data: bytes) -> tuple[str, str]:
+    """Return the encoding of a text without a byte order mark, and its name for people if it is assumed."""
+    if utf_16 := _detect_utf_16(data):
+        return utf_16, "UTF-16"
     text, replaced = _decode(data, "utf-8")
     if not replaced:
         return "utf-8", ""
@@ -146,7 +152,7 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
     """
     mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
     if not mark:
-        encoding = _choose_page_encoding(data, charset)
+        encoding = _detect_utf_16(data) or _choose_page_encoding(data, charset)
     text, replaced = _decode(data.removeprefix(mark), encoding)
     note = f"{format_count(replaced, 'unreadable character')} replaced with \N{REPLACEMENT CHARACTER}."
     return text, (note,) if replaced else ()

@@ -16,6 +16,7 @@ from roamtui.convert.html_tree import find_code_language, read_page
 from roamtui.convert.list_numbers import format_list_number
 from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, write_rows
 from roamtui.convert.xml_elements import join_text, read_number
+from roamtui.errors import SourceError
 from roamtui.markdown.escaping import (
     NOTE_MARK,
     escape_inline,
@@ -87,11 +88,14 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
 
 
 def convert_html_file(
-    data: bytes, _name: str, *, charset: str | None = None, base_url: str | None = None
+    data: bytes, name: str, *, charset: str | None = None, base_url: str | None = None
 ) -> ConvertedText:
     """Convert a file to Markdown. A page from the web has the charset of its HTTP header, and its URL."""
     text, notes = decode_html(data, charset)
-    return replace(convert_html(text, base_url=base_url), notes=notes)
+    try:
+        return replace(convert_html(text, base_url=base_url), notes=notes)
+    except SourceError as error:
+        raise SourceError(f"{name}: {error}") from None
 
 
 def convert_office_html(html: str, notes: Sequence[str]) -> str:

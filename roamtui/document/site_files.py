@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from roamtui.convert.converted import PageReport
 from roamtui.errors import SourceError
-from roamtui.web.page import FetchedPage, FetchError, PageFetcher
+from roamtui.web.page import MISSING_STATUSES, FetchedPage, FetchError, PageFetcher
 
 
 class SiteFiles:
@@ -22,7 +22,7 @@ class SiteFiles:
         self.is_cut = False
         """Whether something was left out because the time was over."""
         self.list_problem = ""
-        """Why an llms.txt that the site may have could not be fetched."""
+        """Why the list that the site may have could not be fetched."""
 
     def fetch(self, url: str) -> FetchedPage:
         """Fetch a file, also from other public origins, or raise a `SourceError`."""
@@ -33,8 +33,10 @@ class SiteFiles:
         try:
             seconds_max = self._ends_at - time.monotonic()
             return self._fetch(url, seconds_max=seconds_max, follows_public=True)
-        except SourceError:
-            self.cut_if_late()
+        except SourceError as error:
+            is_missing = isinstance(error, FetchError) and error.status in MISSING_STATUSES
+            if not self.cut_if_late() and not is_missing:
+                self.list_problem = self.list_problem or str(error)
             raise
 
     def cut_if_late(self) -> bool:
@@ -44,8 +46,6 @@ class SiteFiles:
 
     def begin_note(self, url: str) -> str:
         """Begin a sentence that says what is shown of the site at `url` instead of its llms.txt."""
+        if self.is_cut:
+            return f"{self._host} took more than {self._seconds_max:g} seconds to list its pages, so"
         return f"{self.list_problem} So" if self.list_problem else f"{url} has no llms.txt, so"
-
-    def explain_cut(self, result: str) -> str:
-        """Say that the time was over, and what follows."""
-        return f"{self._host} took more than {self._seconds_max:g} seconds to list its pages, so {result}."

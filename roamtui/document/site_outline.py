@@ -62,6 +62,7 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     Pages that robots.txt disallows are left out. Its rules with wildcards are ignored. `first` is the
     home page, with this `title`. `is_own` says whether it is the site that the person named.
     """
+    reason = files.begin_note(first.url)
     robots_url = urljoin(first.final_url, "/robots.txt")
     rules = _fetch_body(files, robots_url)
     robots = RobotFileParser()
@@ -85,7 +86,6 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     reading = "Pages are fetched when they are opened."
     if document.eager_ids:
         reading = "Your first question reads them all."
-    reason = files.begin_note(first.url)
     notes = [f"{reason} this outline of {shown_pages} comes from its sitemap. {reading}"]
     left_out: list[str] = []
     if not is_whole:
@@ -134,11 +134,13 @@ def _make_list(
 
 def _fetch_body(files: SiteFiles, url: str) -> bytes:
     """Fetch a file, and unpack it if it is compressed. Return nothing if there is none."""
-    with suppress(SourceError, zlib.error):
+    with suppress(SourceError):
         body = files.fetch(url).body
-        if body.startswith(b"\x1f\x8b"):
-            body = zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX)
-        return body
+        try:
+            is_packed = body.startswith(b"\x1f\x8b")
+            return zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX) if is_packed else body
+        except zlib.error:
+            files.list_problem = files.list_problem or f"{url} sent damaged data. Try again."
     return b""
 
 

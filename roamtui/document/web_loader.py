@@ -2,7 +2,6 @@
 
 import re
 from contextlib import suppress
-from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import asdict, replace
@@ -98,9 +97,6 @@ def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
     except SourceError as error:
         if isinstance(error, UnreachableError) and not files.is_cut:
             raise
-        status = error.status if isinstance(error, FetchError) else None
-        if status is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            files.list_problem = str(error)
         return None
     return page if _is_text(page) and _LINK.search(page.body) else None
 
@@ -127,16 +123,20 @@ def open_web_source(
     listed = next(filter(None, lists), None)
     if listed is not None:
         return Library(source=url, root=parse_page(listed))
-    page = fetch(url, follows_public=True)
+    try:
+        page = fetch(url, follows_public=True)
+    except FetchError:
+        absent = FetchedPage(url=url, final_url=url, media_type="", charset=None, body=b"")
+        if is_home and (library := _open_outline(files, url, absent)):
+            return library
+        raise
     is_html = detect_page_format(page) is HTML
     library = _open_outline(files, url, page) if is_html and is_home else None
     if library is not None:
         return library
     document = parse_page(page, conversion=conversion, on_progress=on_progress)
     if is_html and is_home:
-        result = "only this page is shown"
-        missing = f"{files.begin_note(page.url)} {result}."
-        note = files.explain_cut(result) if files.is_cut else missing
+        note = f"{files.begin_note(page.url)} only this page is shown."
         left_out = ("the other pages of the site", *document.left_out)
         document = replace(document, notes=(note, *document.notes), left_out=left_out)
     return Library(source=url, root=document)

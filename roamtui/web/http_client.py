@@ -130,7 +130,7 @@ class HttpClient:
         elif is_unreachable:
             reason = f"{host} cannot be reached. Check the URL and the network."
         elif isinstance(error, httpcore.NetworkError) or "complete message body" in str(error):
-            reason = f"Only a part of {url} arrived. Try again."
+            reason = f"{url} did not arrive whole. Try again."
         else:
             reason = f"{host} does not answer with valid HTTP. Check the URL and the port."
         return UnreachableError(reason) if is_unreachable else FetchError(reason)
@@ -183,7 +183,7 @@ def read_body(pieces: Iterable[bytes], headers: Mapping[str, str], bytes_max: in
         if max(received, len(body)) > bytes_max:
             raise _make_size_error(url, bytes_max)
     if decoder is not None and received and (not decoder.eof or decoder.unused_data.startswith(_GZIP_MAGIC)):
-        raise FetchError(f"Only a part of {url} arrived. Try again.")
+        raise FetchError(f"{url} did not arrive whole. Try again.")
     return bytes(body)
 
 

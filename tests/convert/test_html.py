@@ -180,7 +180,7 @@ def test_control_characters_are_left_out_wherever_they_stand(control: str, word:
 
 
 def test_a_page_that_is_nested_without_end_is_refused_in_one_sentence() -> None:
-    with pytest.raises(SourceError, match="too many elements inside each other"):
-        convert_html("<div>x" * _COUNT)
+    with pytest.raises(SourceError, match="page: The page has too many elements inside each other"):
+        convert_html_file(b"<div>x" * _COUNT, "page")
     page = "".join(f"<div>w{number} " for number in range(400))
     assert set(convert_html(page).text.split()) >= {f"w{number}" for number in range(399)}

@@ -144,7 +144,6 @@ def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expec
     "answer",
     [
         SitePage(body=HOME, media_type="text/html"),
-        SitePage(status=302, location="/llms.txt"),
         SitePage(body="# Not found\n\nThis page does not exist.\n", media_type="text/markdown"),
     ],
 )
@@ -155,15 +154,41 @@ def test_a_site_without_a_list_opens_its_home_page_and_says_so(answer: SitePage)
         assert library.notes == (f"{site.url('/')} has no llms.txt, so only this page is shown.",)
 
 
-@pytest.mark.parametrize("sitemap", ["", "/guide.html"])
-def test_a_site_whose_list_fails_is_not_said_to_have_none(sitemap: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "page", "problem"),
+    [
+        (
+            "/llms.txt",
+            SitePage(status=503),
+            "{} cannot be fetched now, because its site is overloaded or has a problem (503)",
+        ),
+        ("/llms.txt", SitePage(status=302, location="/llms.txt"), "Too many redirects from {}"),
+        ("/llms.txt", SitePage(status=403), "{} needs a login (403)"),
+        ("/sitemap.xml", SitePage(status=403), "{} needs a login (403)"),
+        ("/sitemap.xml", SitePage(body=b"\x1f\x8b damaged"), "{} sent damaged data"),
+    ],
+)
+@pytest.mark.parametrize("listed", ["", "/guide.html"])
+def test_a_site_whose_list_fails_is_not_said_to_have_none(path: str, page: SitePage, problem: str, listed: str) -> None:
     with FakeSite({"/": HOME.format(""), "/guide.html": HTML.format("Guide")}) as site:
-        site.pages["/llms.txt"] = SitePage(status=503)
-        site.pages["/sitemap.xml"] = make_sitemap(site, sitemap) if sitemap else SitePage(status=404)
-        (note,) = open_site(site).notes
-    shown = "this outline of 1 page comes from its sitemap." if sitemap else "only this page is shown."
-    assert note.startswith(f"{site.url('/llms.txt')} cannot be fetched now, because its site is overloaded")
-    assert f"(503). Try again later. So {shown}" in note
+        if listed:
+            site.pages["/robots.txt"] = f"Sitemap: {site.url('/sitemap.xml')}\nSitemap: {site.url('/other.xml')}"
+            site.pages["/other.xml"] = make_sitemap(site, listed)
+        site.pages[path] = page
+        notes = " ".join(open_site(site).notes)
+    shown = "this outline of 1 page comes from its sitemap." if listed else "only this page is shown."
+    is_named = path == "/llms.txt" or not listed
+    assert (problem.format(site.url(path)) in notes) is is_named
+    assert f"{'So' if is_named else 'so'} {shown}" in notes
+    assert ("Not all lists of the site were read" in notes) is bool(listed)
+
+
+def test_a_site_whose_home_page_fails_is_outlined_by_its_sitemap() -> None:
+    with FakeSite({"/": SitePage(status=500)}) as site:
+        with pytest.raises(SourceError, match="has a problem"):
+            open_site(site)
+        site.pages["/sitemap.xml"] = make_sitemap(site, "/guide.html")
+        assert list_links(open_site(site)) == [site.url("/"), site.url("/guide.html")]
 
 
 def test_a_page_without_a_word_is_said_to_be_empty() -> None:

@@ -154,4 +154,5 @@ def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
     fees = "Gebühren\n========\n\nZwölf Euro.\n".encode("cp1252")
     assert "# Gebühren" in to_raw_text(fees, source="-", name="a.rst").text
     page = "<html><body><h1>料金</h1><p>係留の料金は千二百円です。</p></body></html>"
-    assert decode_html(page.encode("euc_jp")) == (page, ())
+    for encoding in ("euc_jp", "utf-16-le", "utf-16-be"):
+        assert decode_html(page.encode(encoding)) == (page, ())
