@@ -34,7 +34,7 @@ _CHECK_SECONDS = 2.0
 class McpSession:
     """A library that is served to a client.
 
-    The files of the source are loaded with the first call, and again after they have changed.
+    The files of the source are loaded when it is opened, and again after they have changed.
     """
 
     def __init__(
@@ -54,8 +54,7 @@ class McpSession:
         self._files = FileStamps(sources)
         self._stamps = self._files.read()
         self._opened: tuple[Library, Loader | None] | None = None
-        self._library: Library | None = None
-        """The library with the files that were loaded. None before the first call."""
+        """The library with all its files. None before it is read."""
         self._has_unreported_change = False
         """Whether the library has changed since a call read it, and no result has said so yet."""
         self._searcher: Searcher | None = None
@@ -67,15 +66,9 @@ class McpSession:
         """Held while the source is opened or a tool runs, because a client may call several at once."""
 
     async def open(self) -> None:
-        """Open the source before the first call. Raise `RoamtuiError` if it cannot be opened."""
+        """Read the source before the first call. Raise `RoamtuiError` if it cannot be opened."""
         async with self._calling:
-            await asyncio.to_thread(self._open)
-
-    def _open(self) -> tuple[Library, Loader | None]:
-        if self._opened is None:
-            self._opened = self._read()
-            write_notice(*self._opened[0].notes)
-        return self._opened
+            await asyncio.to_thread(self._refresh)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Run a tool, and return its result for the client's model.
@@ -106,14 +99,14 @@ class McpSession:
         if time.monotonic() - self._checked_at >= _CHECK_SECONDS:
             stamps = self._files.read()
             if stamps != self._stamps:
-                self._has_unreported_change |= self._library is not None
+                self._has_unreported_change |= self._opened is not None
                 self._opened = None
-                self._library = None
             self._stamps = stamps
             self._checked_at = time.monotonic()
-        opened, loader = self._open()
-        if self._library is None:
-            library = opened if loader is None else load_pending(opened, loader)
+        if self._opened is None:
+            library, loader = self._read()
+            write_notice(*library.notes)
+            library = library if loader is None else load_pending(library, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
-            self._library = library
-        return self._library, loader
+            self._opened = library, loader
+        return self._opened

@@ -25,7 +25,7 @@ _PAUSES = 0.2, 0.8, 2.0
 
 
 class LanceStore:
-    """A `VectorStore` in a LanceDB database. A vector that two programs wrote is loaded only once.
+    """Vectors in a LanceDB database. A vector that two programs wrote is loaded only once.
 
     The database is a folder, or ``s3://…``, ``gs://…``, ``az://…`` or ``db://…`` with credentials from the
     environment.

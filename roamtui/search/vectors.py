@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isfinite
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library, Node
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.search.base import Embedder, VectorArray, VectorRows
+from roamtui.search.lance import LanceStore
+from roamtui.search.section_store import SectionStore
 from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Bounds, Span
 
@@ -32,21 +34,8 @@ _STORED_TYPE = "<f2"
 """Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
 
-class VectorStore(Protocol):
-    """Keeps vectors by the digest of their text. Several programs may use it at once.
-
-    Raises:
-        IndexLostError: The store cannot be used.
-    """
-
-    def load(self, kind: str, /) -> dict[str, bytes]:
-        """Return all vectors of an embedder, at half precision."""
-
-    def save(self, kind: str, vectors: Mapping[str, bytes], /) -> None:
-        """Add vectors of an embedder."""
-
-    def delete_unused(self, kind: str, keys: Sequence[str], /) -> None:
-        """Delete vectors that the library no longer has, unless other libraries may have them."""
+VectorStore = SectionStore | LanceStore
+"""Keeps vectors by the digest of their text. Several programs may use it at once."""
 
 
 class _Section(NamedTuple):
