@@ -299,11 +299,6 @@ class ConversationState(Struct, frozen=True, kw_only=True):
         """Whether there is anything in it for a person: a question, or a section that is open."""
         return bool(self.exchanges or self.open_sections)
 
-    def list_read(self) -> list[Span]:
-        """List all text that the model got, as `collect_read` does, in one list."""
-        read = self.collect_read().items()
-        return [Span(doc=doc, start=start, end=end) for doc, bounds in read for start, end in bounds]
-
 
 def make_conversation_id() -> str:
     """Make a random id of 12 hex digits."""

@@ -23,7 +23,7 @@ SourceOpener = Callable[[str], tuple[Library, Loader | None]]
 
 def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
     """List the sources of a library. If none was added, this is only the source that it was opened with."""
-    return library.sources or (library.first_source,)
+    return library.sources or (LibrarySource(name=library.source, key=""),)
 
 
 def list_sources_with(library: Library, name: str) -> tuple[LibrarySource, ...]:
@@ -91,7 +91,7 @@ def restore_sources(
 
     Sources are read again only if one was taken out. If one cannot be opened, an empty document says why.
     """
-    wanted = wanted or (library.first_source,)
+    wanted = wanted or (LibrarySource(name=library.source, key=""),)
     opened = list_sources_of(library)
     if wanted[: len(opened)] == opened:
         return _add_all(library, loader, wanted[len(opened) :], opener)
@@ -123,7 +123,7 @@ def _wrap_in_listing(library: Library) -> Library:
     root = library.root
     if library.sources or root.key == LISTING_KEY:
         return library
-    sources = (library.first_source,)
+    sources = list_sources_of(library)
     if root.columns.has_files:
         return replace(library, sources=sources)
     columns = build_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)

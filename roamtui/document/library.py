@@ -269,22 +269,13 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return by_key.get(title) or by_key.get("")
 
     @property
-    def first_source(self) -> LibrarySource:
-        """The source that the library was opened with."""
-        return LibrarySource(name=self.source, key="")
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Notes on text that was replaced or left out, and on the first documents that could not be read."""
-        notes: list[str] = []
-        problems = 0
-        for document in self.documents:
-            notes += document.notes
-            problems += bool(document.problem)
-            if document.problem and problems <= _PROBLEMS_MAX:
-                notes.append(document.problem)
-        if problems > _PROBLEMS_MAX:
-            more = format_count(problems - _PROBLEMS_MAX, "more document")
+        notes = [note for document in self.documents for note in document.notes]
+        problems = [document.problem for document in self.documents if document.problem]
+        notes += problems[:_PROBLEMS_MAX]
+        if len(problems) > _PROBLEMS_MAX:
+            more = format_count(len(problems) - _PROBLEMS_MAX, "more document")
             notes.append(f"Could not read {more}. To list them, run `roamtui outline` with --skipped.")
         return tuple(notes)
 

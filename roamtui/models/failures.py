@@ -132,7 +132,10 @@ def _explain_status(
     status = _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
     is_too_long = status == 413 or "ContextWindowExceededError" in kinds
-    may_be_too_long = status in (400, 422, 500, None) or (status == 429 and _exceeds_limit(text))
+    limit = _WINDOW_SIZE.search(text)
+    # then waiting does not help
+    exceeds_limit = limit is not None and max(map(int, _NUMBER.findall(text)), default=0) > int(limit[1])
+    may_be_too_long = status in (400, 422, 500, None) or (status == 429 and exceeds_limit)
     if is_too_long or (may_be_too_long and _OVERFLOW.search(text) is not None):
         return _explain_overflow(model, text, resolved)
     said = _find_words(chain, text, environ)
@@ -164,12 +167,6 @@ def _explain_status(
         failed = f"The request to {who} failed"
         reason = f"{failed if status is None else f'{who} refused the request ({status})'}{said}"
     return ModelFailure(reason=reason, advice=advice, is_transient=is_transient, wait_seconds=wait)
-
-
-def _exceeds_limit(text: str) -> bool:
-    """Return whether a request is larger than the limit that a server names. Then waiting does not help."""
-    limit = _WINDOW_SIZE.search(text)
-    return limit is not None and max(map(int, _NUMBER.findall(text)), default=0) > int(limit[1])
 
 
 def _explain_overflow(model: str, text: str, resolved: ResolvedModel) -> ModelFailure:

@@ -209,7 +209,11 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    read = state.list_read()
+    read = [
+        Span(doc=doc, start=start, end=end)
+        for doc, bounds in state.collect_read().items()
+        for start, end in bounds
+    ]
     cited_id = citation.section_id if citation.section_id in library else None
     sentence = citation.original_sentence if citation.is_lost else ""
     place = _find_words(citation.quote, sentence, library, cited_id)

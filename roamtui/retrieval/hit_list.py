@@ -85,11 +85,6 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 
 def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
     """Select the named sections and, unless there is a clear hit, the best others."""
-    others_max = 0 if has_clear_hit else policy.EXCERPTS_MAX
-    selected: dict[str, Hit] = {}
-    for section_id, hit in hits.items():
-        if not hit.is_named:
-            others_max -= 1
-        if hit.is_named or others_max >= 0:
-            selected[section_id] = hit
-    return selected
+    others = [section_id for section_id, hit in hits.items() if not hit.is_named]
+    left_out = {*others[0 if has_clear_hit else policy.EXCERPTS_MAX :]}
+    return {section_id: hit for section_id, hit in hits.items() if section_id not in left_out}

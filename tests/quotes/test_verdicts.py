@@ -78,15 +78,11 @@ def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: 
     assert _list_found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
 
 
-@pytest.mark.parametrize(("answer", "expected"), read_rows("quotes/verdicts", "belonging"))
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [row for case in ("belonging", "block_quotes", "code") for row in read_rows("quotes/verdicts", case)],
+)
 def test_quotes_and_marks_of_one_sentence_or_paragraph_belong_together(
-    answer: str, expected: list[list[str]], state: ConversationState
-) -> None:
-    assert _list_found(answer, state) == [tuple(row) for row in expected]
-
-
-@pytest.mark.parametrize(("answer", "expected"), read_rows("quotes/verdicts", "block_quotes"))
-def test_a_block_quote_with_an_id_is_judged_unless_it_is_a_note(
     answer: str, expected: list[list[str]], state: ConversationState
 ) -> None:
     assert _list_found(answer, state) == [tuple(row) for row in expected]
@@ -219,13 +215,6 @@ def test_what_stands_in_the_text_is_no_id(answer: str, expected: list[tuple[str,
     assert _list_found(answer, state) == expected
     proof = make_proof(_fill(answer, state), _cite(answer, state), state.library)
     assert ("20240101" in render_answer(proof, width=80, is_styled=False)) == ("20240101" in answer)
-
-
-@pytest.mark.parametrize(("answer", "citations"), read_rows("quotes/verdicts", "code"))
-def test_code_is_a_quote_only_if_the_cited_section_has_it(
-    answer: str, citations: list[list[str]], state: ConversationState
-) -> None:
-    assert _list_found(answer, state) == [tuple(row) for row in citations]
 
 
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
