@@ -25,7 +25,6 @@ from roamtui.search.base import (
     RetrievalOptions,
     SearchMode,
     SearchServices,
-    VectorArray,
     VectorCoverage,
 )
 from roamtui.search.index import IndexLocation
@@ -34,7 +33,7 @@ from roamtui.search.lance import LanceStore
 from roamtui.search.lexicon import Language
 from roamtui.search.section_store import SectionStore
 from roamtui.search.terms import detect_language, extract_phrases
-from roamtui.search.vectors import VectorIndex, normalise_rows
+from roamtui.search.vectors import NearSection, VectorIndex, normalise_rows
 from roamtui.text import estimate_tokens
 
 _CLARITY_RANK = 10
@@ -245,7 +244,8 @@ class Searcher:
             assert library is not None, "it was just indexed"
             within = None if within == library.root_id else within
             ranking = self._words.rank(library, query, max(limit, CANDIDATES), within, earlier)
-            vector, similarities = self._rank_by_meaning(query, ranking, vectors, within)
+            near = self._rank_by_meaning(query, ranking, vectors, within)
+        similarities = {section_id: each.cosine for section_id, each in near.items()}
         has_subject = not ranking.topics and not ranking.matcher.is_vague
         is_near = bool(ranking.hits) or max(similarities.values(), default=0.0) >= NEAR_SIMILARITY_MIN
         if has_subject and not is_near:
@@ -256,11 +256,11 @@ class Searcher:
         if reranker is not None:
             hits = self._rerank(reranker, query, ranking.library, hits)
         hits = add_snippets(ranking, hits[:limit])
-        if vectors is None or vector is None:
+        embedder = self._services.embedder
+        if embedder is None or not embedder.is_local:
             return hits
-        with self._lock:
-            pieces = [vectors.find_nearest_piece(vector, hit.section_id) for hit in hits]
-        return tuple(replace(hit, piece=piece) for hit, piece in zip(hits, pieces, strict=True))
+        pieces = {section_id: each.piece for section_id, each in near.items()}
+        return tuple(replace(hit, piece=pieces.get(hit.section_id)) for hit in hits)
 
     def _update_indexes(self, on_progress: Progress | None = None) -> VectorIndex | None:
         library = self._library
@@ -293,33 +293,29 @@ class Searcher:
 
     def _rank_by_meaning(
         self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
-    ) -> tuple[VectorArray | None, dict[str, float]]:
-        """Return the vector of the query by a local embedder, and similarities of sections.
-
-        These are the sections nearest in meaning, and the results by words.
-        """
+    ) -> dict[str, NearSection]:
+        """Return the sections nearest in meaning, and how near the results by words are."""
         embedder = self._services.embedder
         if vectors is None or embedder is None or not self._knows_language(query):
-            return None, {}
+            return {}
         is_phrase = bool(extract_phrases(query)) and self._options.mode is not SearchMode.VECTOR
         self._found_ids = tuple(hit.section_id for hit in ranking.hits)
-        vector: VectorArray | None = None
-        similarities: dict[str, float] = {}
+        near: dict[str, NearSection] = {}
         try:
             if embedder.is_local or vectors.has_any:
                 vector = vectors.embed_query(ranking.format_embedded_query(query))
                 if embedder.is_local and vectors.missing:
                     self._embed_found(vectors)
                 limit = 0 if is_phrase else CANDIDATES  # words in quotation marks must be in a hit
-                similarities = vectors.rank(vector, limit=limit, within=within, also=self._found_ids)
+                near = vectors.rank(vector, limit=limit, within=within, also=self._found_ids)
         except RoamtuiError as error:
             self._warn_of_fallback(error)
-            return None, {}
+            return {}
         if vectors.missing and not embedder.is_local:  # a local one continues by itself
             self._services.warn_once(
                 f"{self.vector_coverage.format()}. `roamtui index` with the same source compares all."
             )
-        return vector if embedder.is_local else None, similarities
+        return near
 
     def _embed_found(self, vectors: VectorIndex) -> None:
         """Embed missing chunks for a few seconds, those of the results by words before all others."""

@@ -6,7 +6,6 @@ A chunk is a short piece of a section's own text, with the titles above it.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from math import isfinite
 from typing import NamedTuple
 
 from roamtui.document.document import NodeKind, hash_text
@@ -93,6 +92,14 @@ def _find_last_end(piece: str, after: int) -> int:
     return next((end for end in last_ends if end > after), 0)
 
 
+class NearSection(NamedTuple):
+    """How near a section is to a query in meaning."""
+
+    cosine: float
+    piece: Span | None
+    """The nearest piece of its text, or None if it has only titles."""
+
+
 class VectorIndex:
     """The vectors that exist of one library's chunks. Some or all may be missing.
 
@@ -131,8 +138,6 @@ class VectorIndex:
         self._numbers = np.array([*self._sections.values()], dtype=np.intp)
         row_count = len(self._keys)
         self._first_rows.append(row_count)
-        self._owners = np.repeat(np.arange(len(numbers)), np.diff(self._first_rows))
-        """The number of the text that each row belongs to."""
         self._is_known = np.zeros(row_count, dtype=bool)
         self._matrix: VectorArray = np.zeros((row_count, 0), dtype=np.float32)
         """Unit vectors. Rows take no memory until they are written."""
@@ -176,9 +181,10 @@ class VectorIndex:
         """List the positions of the sections that lack a vector."""
         import numpy as np  # noqa: PLC0415 - an extra
 
-        lacks = np.zeros(len(self._first_rows) - 1, dtype=bool)
-        lacks[self._owners[~self._is_known]] = True
-        positions: list[int] = lacks[self._numbers].nonzero()[0].tolist()
+        if not self._keys:
+            return []
+        is_whole = np.minimum.reduceat(self._is_known, self._first_rows[:-1])
+        positions: list[int] = (~is_whole[self._numbers]).nonzero()[0].tolist()
         return positions
 
     def iter_missing(self, first: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
@@ -233,8 +239,8 @@ class VectorIndex:
 
     def rank(
         self, query: VectorArray, *, limit: int, within: str | None = None, also: Iterable[str] = ()
-    ) -> dict[str, float]:
-        """Return the sections with the chunks most similar to a query, best first, and their cosines.
+    ) -> dict[str, NearSection]:
+        """Return the sections with the chunks most similar to a query, best first.
 
         Up to `limit` sections come first, then the other sections of `also`. Sections without
         vectors are left out.
@@ -244,24 +250,20 @@ class VectorIndex:
         if not self.has_any:
             return {}
         cosines = np.where(self._is_known, self._matrix @ query, -np.inf)
-        best = np.full(len(self._first_rows) - 1, -np.inf, dtype=np.float32)
-        np.maximum.at(best, self._owners, cosines)
+        best = np.maximum.reduceat(cosines, self._first_rows[:-1])
         inside = frozenset(self._library.walk(within)) if within is not None else self._sections.keys()
         ids = [*self._sections]
         ranked = (ids[index] for index in (-best[self._numbers]).argsort(kind="stable"))
         nearest = islice((section_id for section_id in ranked if section_id in inside), limit)
-        others = (section_id for section_id in also if section_id in self._sections)
-        found = {section_id: float(best[self._sections[section_id]]) for section_id in chain(nearest, others)}
-        return {section_id: cosine for section_id, cosine in found.items() if isfinite(cosine)}
-
-    def find_nearest_piece(self, query: VectorArray, section_id: str) -> Span | None:
-        """Return the piece of a section's text that is most similar to a query, or None without vectors."""
-        known = [row for row in self._list_rows(section_id) if self._is_known[row]]
-        section = _read_section(self._library.node(section_id)) if known else None
-        if section is None or not section.text:
-            return None
-        nearest = max(known, key=lambda row: float(self._matrix[row] @ query))
-        return section.span.get_part(*self._pieces[nearest])
+        near: dict[str, NearSection] = {}
+        for section_id in dict.fromkeys((*nearest, *also)):
+            rows = self._list_rows(section_id)
+            row = max(rows, key=lambda row: float(cosines[row]), default=-1)
+            section = _read_section(self._library.node(section_id)) if rows else None
+            if section is not None and self._is_known[row]:
+                piece = section.span.get_part(*self._pieces[row]) if section.text else None
+                near[section_id] = NearSection(float(cosines[row]), piece)
+        return near
 
     def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:
         """Take the vectors of chunks. One with infinite or undefined numbers becomes zero."""

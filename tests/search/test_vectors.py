@@ -99,7 +99,7 @@ def test_vectors_that_another_version_or_program_stored_do_no_harm() -> None:
         other = SectionStore()
         other.save("hashed", {f"{digest}-{key}": vector, digest: vector, "x-0-1": vector})
         index = _open(library, other)
-        assert index.find_nearest_piece(index.embed_query("text"), id_of(library, "A")) is None
+        assert index.rank(index.embed_query("text"), limit=1) == {}
         while batch := dict(islice(index.iter_missing(), 2)):
             index.embed(batch)
         assert index.count_compared() == 1
@@ -123,7 +123,7 @@ def test_a_text_without_usable_numbers_is_never_near(recwarn: pytest.WarningsRec
     assert index.missing == 0
     similar = index.rank(index.embed_query("text"), limit=9)
     assert library.node(next(iter(similar))).title == "Good"
-    assert [*similar.values()][1:] == [0.0, 0.0]
+    assert [each.cosine for each in similar.values()][1:] == [0.0, 0.0]
     with pytest.raises(RoamtuiError, match=r"^hashed finds no meaning in the query\.$"):
         index.embed_query("bad")
     assert not recwarn.list
@@ -148,7 +148,6 @@ def test_the_nearest_piece_is_in_the_text_below_the_heading(tmp_path: Path) -> N
     library = make_library("# Club\n\n## Refunds\n\nRefunds\n\n## Fees\n\nTea costs.\n")
     index = _open(library, SectionStore(tmp_path / "index"))
     index.embed(dict(index.iter_missing()))
-    query = index.embed_query("Refunds")
-    piece = index.find_nearest_piece(query, id_of(library, "Refunds"))
+    piece = next(iter(index.rank(index.embed_query("Refunds"), limit=1).values())).piece
     assert piece is not None
     assert library.root.text[: piece.start].endswith("## Refunds\n\n")
