@@ -16,7 +16,6 @@ from roamtui.text import (
     find_body_start,
     format_tokens,
     normalise_letters,
-    normalise_line_ends,
 )
 
 TITLE_LENGTH_MAX = 120
@@ -30,7 +29,11 @@ OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
 _OPENING_KINDS = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.CODE)
-_ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
+_HEADING = re.compile(
+    r"\s*#{1,6}(?:[ \t][^\r\n]*)?(?:\r\n?|\n|\Z)"
+    r"|(?:[^\r\n]*(?:\r\n?|\n))+?[ \t]*(?:=+|-+)[ \t]*(?:\r\n?|\n|\Z)"
+)
+"""The heading at the start of a section's own text: a line with number signs, or lines above a line."""
 
 
 def escape(text: str) -> str:
@@ -147,15 +150,9 @@ def has_own_text(library: Library, section_id: str) -> bool:
 
 
 def strip_heading(own_text: str) -> str:
-    """Return the text of a section below its heading line or lines."""
-    first, _, rest = normalise_line_ends(own_text).partition("\n")
-    if _ATX_START.match(first):
-        return rest
-    lines = [first, *rest.split("\n")]
-    for index, line in enumerate(lines[1:], start=1):
-        if line.strip() and not (line.strip("= \t") and line.strip("- \t")):
-            return "\n".join(lines[index + 1 :])
-    return rest
+    """Return the text of a section below its heading."""
+    heading = _HEADING.match(own_text)
+    return own_text if heading is None else own_text[heading.end() :]
 
 
 def extract_opening_words(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library, Node
 from roamtui.errors import RoamtuiError
-from roamtui.outline.labels import PLAIN_PATH_STEP
+from roamtui.outline.labels import PLAIN_PATH_STEP, strip_heading
 from roamtui.search.base import Embedder, VectorArray, VectorRows
 from roamtui.search.lance import LanceStore
 from roamtui.search.section_store import SectionStore
@@ -23,7 +23,6 @@ _PATH_LENGTH_MAX = 200
 cut off."""
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _SPACE = re.compile(r"\s")
-_HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
 _CHANGED = (
     "{} gives vectors of another length than those in the index. "
     "Delete the index with `roamtui index SOURCE --delete`, and search again."
@@ -54,8 +53,7 @@ def _read_section(node: Node) -> _Section | None:
     start, end = columns.starts[node.row : node.row + 2]
     kind = columns.kinds[node.row]
     own = document.text[start:end]
-    heading = _HEADING.match(own) if kind is NodeKind.SECTION else None
-    body = own[heading.end() :] if heading is not None else own
+    body = strip_heading(own) if kind is NodeKind.SECTION else own
     text = body.strip()
     if not text and node.has_children:
         return None
