@@ -14,7 +14,7 @@ from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.output import ProgressLine, require_confirmation, warn, write_notice, write_text
-from roamtui.paths import cache_path, is_standard_input
+from roamtui.paths import cache_path
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
@@ -62,13 +62,18 @@ def run_index(
     """
     location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)
-    if is_standard_input(library.source):
+    if path is None:
         raise UsageError("standard input cannot be indexed. Name a file or a folder.")
     if model is not None:
         library = add_summaries(library, model, location, spending, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
-    if path is None or KeywordRanker(location).get_index(library, progress).store.path is None:
-        raise StoreError(f"could not write the index to {path}. Free some space, or search without an index.")
+    had_file = path.exists()
+    index = KeywordRanker(location).get_index(library, progress)
+    if had_file and not path.exists():  # it was damaged, and so deleted
+        index = KeywordRanker(location).get_index(library, progress)
+    if index.store.path is None:
+        advice = "Free some space there, allow writing, or search without an index."
+        raise StoreError(f"could not write the index to {path}. {advice}")
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
     size = format_count(library.section_count, "section")
     entries = format_count(progress.count, "entry", "entries")

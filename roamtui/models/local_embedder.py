@@ -80,6 +80,7 @@ class LocalEmbedder:
         return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
     def _load(self) -> None:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else the import makes an id of the device, to send it
         import onnxruntime  # noqa: PLC0415 - an extra, and takes 0.1 s
         from tokenizers import Tokenizer  # noqa: PLC0415 - the same
 

@@ -273,7 +273,8 @@ def load_summaries(path: Path) -> dict[str, str]:
     url = f"{path.absolute().as_uri()}?mode=rw"  # `ro` cannot read a file whose writer was killed
     try:
         with closing(sqlite3.connect(url, timeout=_START_SECONDS, uri=True)) as connection:
-            return dict(connection.execute(_LOADED, (SUMMARIES,)))
+            has_any = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'saved'").fetchone()
+            return dict(connection.execute(_LOADED, (SUMMARIES,))) if has_any else {}
     except sqlite3.Error as error:
         raise IndexLostError(str(error)) from error
 

@@ -7,6 +7,7 @@ import pytest
 
 from roamtui.agent.consent import SpendingLimit
 from roamtui.headless.index import add_summaries, run_index
+from roamtui.paths import cache_path
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -46,8 +47,15 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
         ("# Contents\n\n# Notices\n", "All sections that have text are compared by meaning."),
     ],
 )
-def test_an_index_says_whether_it_compares_by_meaning(text: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_index_is_built_again_and_says_whether_it_compares_by_meaning(
+    text: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     library = make_folder({"only.md": text})
     services = SearchServices(embedder=HashedEmbedder(), needs_all_vectors=True)
+    location = IndexLocation(folder=cache_path("indexes"))
+    path = location.get_path(library)
+    assert path is not None
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"damaged " * 1_000)
     run_index(library, RetrievalOptions(), services, None, SpendingLimit(is_shared=True), assume_yes=True)
     assert told in capsys.readouterr().out

@@ -41,10 +41,12 @@ takes_long_to_free = [{} for _ in range(1_000_000)]
 """
 
 
-def test_a_program_that_ends_while_it_embeds_ends_well() -> None:
+def test_a_program_that_ends_while_it_embeds_ends_well_and_leaves_no_telemetry(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _EMBED_UNTIL_THE_END]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": ""})
+    environ = {**os.environ, "PYTHONPATH": "", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
     assert (done.returncode, done.stderr) == (0, "")
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.usefixtures("packaged_model")

@@ -105,6 +105,12 @@ def test_reading_summaries_waits_for_no_writer_and_changes_nothing(folder: _Inde
         assert writer.execute("PRAGMA user_version").fetchone()[0] == VERSION + 1
 
 
+def test_a_file_without_tables_has_no_summaries(folder: _IndexFolder) -> None:
+    folder.path.parent.mkdir(parents=True)
+    folder.path.touch()  # as a full disk leaves it
+    assert load_summaries(folder.path) == {}
+
+
 def test_a_file_of_another_version_keeps_its_summaries_and_vectors(folder: _IndexFolder) -> None:
     store = folder.index().store
     store.save(SUMMARIES, {"digest": "Fruit that was paid for."})
