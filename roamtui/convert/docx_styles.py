@@ -156,18 +156,15 @@ class Numbering:
 def _read_level(element: Any) -> tuple[int, ListLevel]:
     index = read_number(get_attribute(element, "ilvl"), 0)
     restart = read_number(get_child_value(element, "lvlRestart"), index)
-    shape = next(element.iter("{*}numFmt"), None)  # of several, the first is for the newest Word
+    kind = "decimal"
+    for shape in [*element.iter("{*}numFmt")][:1]:  # of several, the first is for the newest Word
+        kind = get_attribute(shape, "val")
+        first = get_attribute(shape, "format").partition(",")[0].strip()
+        kind = first if kind == "custom" and first.isdecimal() else kind
     return index, ListLevel(
-        kind="decimal" if shape is None else _read_kind(shape),
+        kind=kind,
         pattern=get_child_value(element, "lvlText"),
         start=read_number(get_child_value(element, "start")),
         restart_level=min(index, restart),
         is_legal=is_on(element, "isLgl"),
     )
-
-
-def _read_kind(shape: Any) -> str:
-    """Read how a level is numbered: a kind of `format_list_number`, or another name that it does not know."""
-    kind = get_attribute(shape, "val")
-    first = get_attribute(shape, "format").partition(",")[0].strip()
-    return first if kind == "custom" and first.isdecimal() else kind

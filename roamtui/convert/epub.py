@@ -119,7 +119,8 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
         near = (heading for heading in headings[number : number + 2] if heading not in listed)
         heading = next((heading for heading in near if _is_similar("".join(heading.itertext()), title)), None)
         number = bisect_left(lines, order[place], key=order.__getitem__)
-        if heading is None and number < len(lines) and _is_same(join_text(lines[number]), title):
+        letters = normalise_letters(title)
+        if heading is None and number < len(lines) and normalise_letters(join_text(lines[number])) == letters:
             heading = lines[number]
             heading.tag = "h1"
         if heading is None:
@@ -132,7 +133,7 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
             else:
                 place.addprevious(heading)
         # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
-        if len(normalise_letters(title)) > len(normalise_letters("".join(heading.itertext()))):
+        if len(letters) > len(normalise_letters("".join(heading.itertext()))):
             heading[:] = []
             heading.text = title
         listed[heading] = level, int(heading.tag[1])
@@ -146,10 +147,6 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
 
 def _is_line(block: Any) -> bool:
     return next(block.iterdescendants(*BLOCKS), None) is None and bool(join_text(block))
-
-
-def _is_same(first: str, second: str) -> bool:
-    return normalise_letters(first) == normalise_letters(second)
 
 
 def _is_similar(first: str, second: str) -> bool:

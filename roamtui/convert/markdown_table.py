@@ -33,18 +33,17 @@ def write_rows(head_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]
 def write_table(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
-    numbers: Sequence[int] = (),
+    numbers: Sequence[int],
     *,
     is_section: bool = False,
 ) -> Iterator[str]:
     """Yield a table. A long one is divided into sections, each with the header.
 
-    The title of a section has the first cells and the numbers of its first and last row: `numbers`, which
-    count from 1 if they are empty. With `is_section`, a short table is a section too. Rows may differ in
-    length: a short one stays short, and the header is as wide as the widest row below it.
+    The title of a section has the first cells and the `numbers` of its first and last row. With `is_section`,
+    a short table is a section too. Rows may differ in length: a short one stays short, and the header is as
+    wide as the widest row below it.
     """
     lines = [_write_line(row) for row in rows]
-    numbers = numbers or range(1, len(rows) + 1)
     if not is_section and sum(map(len, lines)) <= _SECTION_LENGTH:
         yield "\n".join([_write_top(heads, rows), *lines])
         return

@@ -3,6 +3,7 @@
 import posixpath
 import re
 from contextlib import suppress
+from itertools import chain, pairwise
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -10,6 +11,7 @@ from msgspec import Struct
 
 from roamtui.document.document import Document, NodeKind, make_anchor
 from roamtui.document.library import Library
+from roamtui.markdown.units import read_units
 from roamtui.sources.listing import DocumentFile, locate_document
 from roamtui.text import Span
 from roamtui.web.urls import resolve_href
@@ -221,11 +223,13 @@ def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLi
     """Resolve the mark `[^1]` to its footnote, and `[^1]:`, which starts the footnote, to the first mark."""
     document = library.node(section_id).document
     name = mark.removesuffix(":")
-    pattern = rf"(?P<indent>(?:\A|(?<=[\r\n]))[^\S\r\n]{{0,3}})?(?P<mark>{re.escape(name)})(?P<colon>:)?"
-    for match in re.finditer(pattern, document.text, re.IGNORECASE):
-        start, end = match.span("mark")
-        is_note = match["indent"] is not None and match["colon"] is not None
-        target_id = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
-        if target_id is not None:
-            return SectionLink(target_id, Span(doc=document.key, start=start, end=end))
+    wanted = (f"{name}:" if name == mark else name).casefold()
+    for row, (start, end) in enumerate(pairwise(document.columns.starts)):
+        own_text = document.text[start:end]
+        for unit in read_units(own_text).units if name.casefold() in own_text.casefold() else ():
+            for words in chain.from_iterable(unit.inlines):
+                if words.link is not None and unit.links[words.link].href.casefold() == wanted:
+                    first = start + words.start
+                    span = Span(doc=document.key, start=first, end=first + len(name))
+                    return SectionLink(document.ids[row], span)
     return DeadLink(f"Footnote {name} is not referenced." if name != mark else f"No footnote {name}.")

@@ -90,7 +90,7 @@ class TableHeads:
                 top -= 1
         heads = _join(self._rows[top:bottom])
         pairs = [*zip(heads, cells, strict=True)][1:]
-        is_known = all(head or not _has_content(cell) for head, cell in pairs)
+        is_known = all(head or not (cell in _DASHES or any(map(str.isalnum, cell))) for head, cell in pairs)
         return heads if is_known and not any(map(_is_figure, heads[1:])) else None
 
     @cached_property
@@ -143,7 +143,3 @@ def _is_figure(text: str) -> bool:
     rest = _YEAR.sub("", text)
     has_digit = any(map(str.isdigit, rest))
     return _AMOUNT.search(text) is not None or (has_digit and _LETTER.search(rest) is None) or text in _DASHES
-
-
-def _has_content(text: str) -> bool:
-    return text in _DASHES or any(map(str.isalnum, text))

@@ -27,6 +27,7 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.extensions import format_mark
+from roamtui.markdown.fences import find_fence
 from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
 from roamtui.markdown.inline_source import InlineSource, LabelledMark, SourceMap
 from roamtui.markdown.tokens import get_parser, tokenize
@@ -76,14 +77,18 @@ def parse_markdown(
 
 
 def parse_link_definitions(text: str) -> Definitions:
-    """Parse the link definitions of a text. If several have the same label, the first one counts."""
+    """Parse the link definitions of a text, but not those in code. The first one with a label counts."""
     definitions: Definitions = {}
+    fence = ""
+    read_end = 0
     mark = text.find("]:")
     while mark >= 0:
         # Searching back from the rare "]:" is much faster than looking at the start of each line.
         line_start = max(text.rfind(end, max(0, mark - _LABEL_END_MAX - 1), mark) for end in "\n\r") + 1
         match = _DEFINITION.match(text, line_start)
-        if match and match.end("label") == mark:
+        fence = find_fence(text, read_end, line_start, fence)
+        read_end = line_start
+        if match and match.end("label") == mark and not fence:
             href = match["href"].removeprefix("<").removesuffix(">")
             definitions.setdefault(
                 normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)}

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import math
 import os
+import re
 import ssl
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from roamtui.convert.conversion import parse_start
 from roamtui.paths import make_private_folder, replace_file, trim_folder
 from roamtui.web.addresses import HostResolver, Resolve, resolve_with_system
 from roamtui.web.backend import Deadline
@@ -27,7 +29,6 @@ from roamtui.web.page import (
     OriginNotApprovedError,
 )
 from roamtui.web.proxy import Dial
-from roamtui.web.refresh import find_refresh
 from roamtui.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()
@@ -37,6 +38,10 @@ _SPARE_SHARE = 0.05
 """Share of the cache's maximum size that is free after an eviction."""
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
+_HEAD_LENGTH_MAX = 200_000
+_REFRESH = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
+_REFRESH_SECONDS_MAX = 10
+"""A page that redirects only after a longer time is a page of its own: a person can read it."""
 
 
 class PageCache:
@@ -161,8 +166,7 @@ class Fetcher:
             elif response.status not in PAGE_STATUSES:
                 raise _make_status_error(response.url, response.status)
             else:
-                is_html = response.media_type in _HTML_TYPES
-                refresh = find_refresh(response.body, response.charset, response.url) if is_html else None
+                refresh = _find_refresh(response)
                 if refresh is None or refresh[0] in visited:
                     yield response, problem
                     return
@@ -209,6 +213,23 @@ class Fetcher:
         if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(response)
         return response, ""
+
+
+def _find_refresh(response: HttpResponse) -> tuple[str, int] | None:
+    """Return where an HTML page leads to by `<meta http-equiv="refresh">`, and after how many seconds.
+
+    Parts for pages without scripts do not count.
+    """
+    if response.media_type not in _HTML_TYPES or b"refresh" not in response.body[:_HEAD_LENGTH_MAX].lower():
+        return None
+    for meta in parse_start(response.body, response.charset, _HEAD_LENGTH_MAX).iter("meta"):
+        match = _REFRESH.match(meta.get("content", ""))
+        is_refresh = meta.get("http-equiv", "").strip().lower() == "refresh"
+        is_unused = next(meta.iterancestors("noscript", "template", "svg"), None) is not None
+        if match and is_refresh and not is_unused and int(match[1]) <= _REFRESH_SECONDS_MAX:
+            target = resolve_href(response.url, match[2])
+            return None if target is None else (target, int(match[1]))
+    return None
 
 
 def _make_status_error(url: str, status: int) -> FetchError:

@@ -152,13 +152,14 @@ def test_everything_else_is_dead_and_says_why(library: Library, href: str) -> No
 
 
 NOTES = (
-    "# Top\n\nA word[^1] and one[^b] more[^1].\n\n## Notes\n\nText [^1]: no note.\n\n  [^1]: The note.\n[^b]:Another.\n"
+    "# Top\n\n`[^b]` A word[^1] and one[^B] more[^1].\n\n## Notes\n\nText [^1]: no note.\n\n"
+    "```\n[^1]: code\n```\n\n  [^1]: The note.\n[^b]:Another.\n"
 )
 
 
 @pytest.mark.parametrize(
     ("href", "title", "before", "after"),
-    [("[^1]", "Notes", "no note.\n\n  ", ": The note."), ("[^b]:", "Top", " and one", " more")],
+    [("[^1]", "Notes", "code\n```\n\n  ", ": The note."), ("[^b]:", "Top", " and one", " more")],
 )
 def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: str, after: str) -> None:
     library = build_library(RawText(text=NOTES, source="n.md", name="n"))

@@ -97,6 +97,11 @@ def test_a_link_definition_has_a_label_of_up_to_999_characters(length: int, coun
     assert [definition["href"] for definition in definitions.values()] == ["/there"] * count
 
 
+def test_a_link_definition_in_code_defines_nothing() -> None:
+    text = "```\n[a]: /shown\n```\n\n    [a]: /indented\n\n[a]: /there\n\n~~~\n[b]: /open\n"
+    assert [definition["href"] for definition in parse_link_definitions(text).values()] == ["/there"]
+
+
 def test_wikilinks_are_links_to_a_name() -> None:
     (block,) = parse_markdown("See [[Name]], [[A b#Part|words]], ![[x.png]], [[#Here]].\n").blocks
     assert isinstance(block, Paragraph)

@@ -22,7 +22,6 @@ from roamtui.text import normalise_letters
 _PAGES_PER_BOOKMARK_MAX = 4
 """Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
 _FIRST_WORDS_LENGTH = 60
-_DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"\w+")
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
@@ -44,10 +43,7 @@ def detect_outline(
 
 def _are_outline(bookmarks: Sequence[TocEntry], page_count: int) -> bool:
     marked_pages = len({mark.page for mark in bookmarks})
-    names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
-    is_dense = marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= page_count
-    # Bookmarks that differ only in a number, such as "Page 7", are not an outline.
-    return is_dense and not (len(names) == 1 and "#" in names.pop())
+    return marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= page_count
 
 
 def _anchor_titles(

@@ -42,10 +42,8 @@ _SIZE_RATIO_MAX = 1.05
 """Maximum size of a page number, relative to the body type of the file or of its page."""
 _BODY_QUANTILE = 0.8
 """Quantile of letter heights that is the body type: tables may be smaller, and titles are fewer."""
-_SMALL_SHARE = 0.9
 _SENTENCE_PART = re.compile(r"[\w,-]$")
 """The end of a row that the next row continues."""
-_NUMBERED_TITLE = re.compile(r"(?!page\b)[^\W\d_]+\s\d{1,4}", re.IGNORECASE)
 PrintedNumbers = dict[tuple[str, int], list[int]]
 """Pages, from 0, of each printed number (prefix and value), ascending. Parts may restart at 1."""
 
@@ -210,16 +208,7 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
 
 
 def _parse_page_numbers(row: PageRow, size_max: float) -> Iterator[tuple[str, int]]:
-    """Yield the page numbers that a row at the edge of a page may contain.
-
-    A number after a single word is part of a title, as in "Exhibit 3", unless small letters or a gap set it
-    off.
-    """
-    text = row.text
-    if row.size > size_max:
-        return
-    if len(row.cells) == 1 and row.size > _SMALL_SHARE * size_max and _NUMBERED_TITLE.fullmatch(text):
-        return
-    for match in (_START_NUMBER.match(text), _END_NUMBER.search(text)):
-        if match:
+    """Yield the page numbers that a row at the edge of a page may contain."""
+    for match in (_START_NUMBER.match(row.text), _END_NUMBER.search(row.text)):
+        if match and row.size <= size_max:
             yield (match[1] or "").upper(), int(match[2])
