@@ -57,7 +57,7 @@ class AnswerReport:
 
     @property
     def lead(self) -> str:
-        """The sentence above passages, which says how near they are, or what the document lacks."""
+        """The sentence above passages, which says how near they are, and which names the document lacks."""
         return self.exchange.answer.partition("\n\n")[0]
 
     def list_cards(self) -> list[PassageCard]:

@@ -8,19 +8,24 @@ from roamtui.conversation.citations import Citation
 from roamtui.document.library import Library
 from roamtui.plain import shorten
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.retrieval.answers import get_file_name, list_lacking_words
+from roamtui.retrieval.answers import list_found_words
 from roamtui.search.sentences import Statement
 
 _WORDS_LENGTH_MAX = 100
-"""Maximum length of the words that a section lacks. A question may be a pasted page."""
+"""Maximum length of the words that a card names. A question may be a pasted page."""
 
 
 class PassageCard(Struct, frozen=True):
     """A passage, and what a person reads about it."""
 
     passage: Citation
-    lacked: str
-    """Names the words of the question that the passage, its titles and its file's name lack, if any."""
+    found: tuple[str, ...]
+    """The words of the question that the passage, its heads and the title of its section have."""
+
+    @property
+    def label(self) -> str:
+        """Names the words that were found, if any."""
+        return f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
 
     @property
     def statement(self) -> Statement:
@@ -34,8 +39,6 @@ def list_cards(question: str, passages: Iterable[Citation], library: Library) ->
     for passage in passages:
         span = resolve_citation(passage, library)
         heads = library.list_heads([span])[0] if span is not None else ""
-        texts = [get_file_name(library, passage.doc), *passage.path, heads, passage.quote or ""]
-        words = list_lacking_words(question, texts)
-        lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
-        cards.append(PassageCard(passage, lacked))
+        found = list_found_words(question, [*passage.path[-1:], heads, passage.quote or ""])
+        cards.append(PassageCard(passage, found))
     return cards

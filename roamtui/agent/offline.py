@@ -2,14 +2,13 @@
 
 Search proposes sections. There are three outcomes: a first passage that has all words of the question, which
 counts as answered, the nearest passages, and "Not found", without a passage. Only a person can tell if one
-answers, so each says which words of the question it lacks, and the answer says if none is near in meaning.
+answers, so each says which words of the question it has.
 """
 
 import asyncio
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import islice
 
 from msgspec.structs import replace
@@ -49,13 +48,12 @@ from roamtui.retrieval.answers import (
     FoundPassage,
     choose_passages,
     list_found_words,
-    list_lacking_words,
 )
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
 from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
-from roamtui.search.terms import TermMatcher, extract_query_terms
+from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_parts
 
 _ROOM_TOKENS = 30_000
@@ -64,12 +62,10 @@ _HITS_MAX = 20
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
-_HAS_WORDS = "{} has all words of the question, but may not answer it."
-_HAS_WORD = "{} has “{}”, but may not answer the question."
-_LACKS_WORDS = "No passage has all words of the question."
-_NEAREST = "These are the nearest."
-_NEAREST_BY_WORDS = "These are the nearest, by words alone."
-_NOT_NEAR = "No passage is near the question in meaning, so the answer may not be there."
+_HAS_WORDS = "The first passage has the words of the question, but may not answer it."
+_NEAREST = "These are the nearest passages."
+_NEAREST_BY_WORDS = "These are the nearest passages, by words alone."
+_NOT_CLOSE = "These are the nearest passages, but none matches closely."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
@@ -109,18 +105,14 @@ async def answer_offline(
     state = conversation.state
     cards = list_cards(question, _cite_passages(passages, state.library), state.library)
     absent = await asyncio.to_thread(list_absent_names, question, state.library)
-    is_near = any(passage.is_near for passage in passages)
-    has_words = bool(TermMatcher.for_question(question).content_terms)
-    complete = (number for number, card in enumerate(cards, start=1) if has_words and not card.lacked)
-    whole = next(complete, None)
-    may_answer = is_near and not absent and whole == 1
+    all_words = list_found_words(question, [question])
+    may_answer = bool(cards and all_words) and not absent and cards[0].found == all_words
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif may_answer:
-        lead = _judge(question, whole, is_near=True)
+        lead = _HAS_WORDS
     else:
-        write_lead = partial(_write_lead, state, hits, absent, passages, whole)
-        lead = await asyncio.to_thread(write_lead)
+        lead = await asyncio.to_thread(_write_lead, state, hits, absent, passages)
     if searcher is not None and not error and not may_answer:
         lead = " ".join(filter(None, [lead, _state_coverage(searcher.vector_coverage)]))
     text, citations = _write_cards(cards, state.library, lead)
@@ -177,15 +169,10 @@ async def _open_sections(
 
 
 def _write_lead(
-    state: ConversationState,
-    hits: Sequence[Hit],
-    absent: Sequence[str],
-    passages: Sequence[FoundPassage],
-    whole: int | None,
+    state: ConversationState, hits: Sequence[Hit], absent: Sequence[str], passages: Sequence[FoundPassage]
 ) -> str:
     """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
 
-    `whole` is the number of the first passage with all words of the question, if there is one.
     If nothing was found, name the sections that have a word of the question, because code cannot know that
     none of them answers it.
     """
@@ -193,12 +180,8 @@ def _write_lead(
     exchange = state.exchanges[-1]
     missing = list_absence_clauses(absent)
     if passages:
-        is_near = any(passage.is_near for passage in passages)
-        judgement = _judge(exchange.question, whole, is_near=is_near)
-        is_compared = any(passage.similarity is not None for passage in passages)
-        nearest = _NEAREST if is_compared else _NEAREST_BY_WORDS
         absence = format_absence(measure_coverage(library), *missing) if missing else ""
-        return " ".join(filter(None, [judgement, nearest, absence]))
+        return f"{_judge(passages)} {absence}".rstrip()
     coverage = measure_coverage(library, exchange.within)
     is_compared = any(hit.similarity is not None for hit in hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
@@ -207,13 +190,11 @@ def _write_lead(
     return f"{lead} Some of its words were found: {places}." if places else lead
 
 
-def _judge(question: str, whole: int | None, *, is_near: bool) -> str:
-    """Say how much of a question the passages have. `whole` is the number of the first one with all words."""
-    if whole is None:
-        return _LACKS_WORDS if is_near else _NOT_NEAR
-    place = "The first passage" if whole == 1 else f"Passage {whole}"
-    words = list_lacking_words(question, ())
-    return _HAS_WORD.format(place, *words) if len(words) == 1 else _HAS_WORDS.format(place)
+def _judge(passages: Sequence[FoundPassage]) -> str:
+    """Say how near the nearest passages are, as far as that is known."""
+    if all(passage.similarity is None for passage in passages):
+        return _NEAREST_BY_WORDS
+    return _NEAREST if any(passage.is_near for passage in passages) else _NOT_CLOSE
 
 
 def _state_coverage(coverage: VectorCoverage) -> str:
@@ -227,7 +208,7 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
     """Yield which words of a question the own text of each of the best hits has, if any."""
     for hit in islice(hits, _PLACES_MAX):
         text = library.clean_text(library.node(hit.section_id).own_content_span)
-        if words := list_found_words(question, text):
+        if words := list_found_words(question, [text]):
             yield f"{', '.join(words)} in {PATH_STEP.join(_list_last_titles(library, hit.section_id))}"
 
 
@@ -290,7 +271,7 @@ def _write_cards(
 ) -> tuple[str, tuple[Citation, ...]]:
     """Write passages below a sentence, and return them with their places in the text.
 
-    Above each passage are its title and the words of the question that it lacks.
+    Above each passage are its title and the words of the question that it has.
     """
     blocks = [lead]
     placed: list[Citation] = []
@@ -299,7 +280,7 @@ def _write_cards(
         section_id = passage.section_id
         text = replace_signs(passage.quote or "")
         path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
-        blocks.append(replace_signs(" · ".join(filter(None, [f"**{path}**", escape_inline(card.lacked)]))))
+        blocks.append(replace_signs(" · ".join(filter(None, [f"**{path}**", escape_inline(card.label)]))))
         shown = card.statement.shown
         if not read_visible_line(text).startswith(shown):
             blocks.append(replace_signs(f"> {escape_line_starts(escape_inline(shown))}"))

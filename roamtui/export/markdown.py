@@ -66,7 +66,7 @@ def _number_marks(report: AnswerReport) -> str:
 def _list_passages(report: AnswerReport) -> Iterator[str]:
     """Yield the place of each passage, its likeliest row with the column heads, and the passage itself.
 
-    Below each are the words of the question that all passages of its section lack.
+    Below each are the words of the question that it has.
     """
     for number, card in enumerate(report.list_cards(), start=1):
         passage = card.passage
@@ -75,8 +75,8 @@ def _list_passages(report: AnswerReport) -> Iterator[str]:
             yield f"   {format_sentence(card.statement.row)}"
         lines = normalise_line_ends(passage.quote or "").split("\n")
         yield "\n".join(f"   > {line}" for line in lines)
-        if card.lacked:
-            yield f"   {sanitise_line(card.lacked)}"
+        if card.label:
+            yield f"   {sanitise_line(card.label)}"
 
 
 def _format_source(source: str) -> str:

@@ -147,7 +147,7 @@ def _write_passages(report: AnswerReport, library: Library) -> None:
     """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
 
     A row of a table comes with its column heads on a second line. The last line of each passage names the
-    words of the question that all passages of its section lack.
+    words of the question that it has.
     """
     lines = [lead] if (lead := report.lead) else []
     for card in report.list_cards():
@@ -158,8 +158,8 @@ def _write_passages(report: AnswerReport, library: Library) -> None:
         lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
         if card.statement.row:
             lines.append(f"{_INDENT}{format_sentence(shorten(card.statement.row, _SENTENCE_MAX))}")
-        if card.lacked:
-            lines.append(f"{_INDENT}{card.lacked}")
+        if card.label:
+            lines.append(f"{_INDENT}{card.label}")
     write_sanitised("\n".join(lines) + "\n")
     if report.exchange.citations:
         write_notice(f"{report.verdict} · for an answer, choose a model with --model")

@@ -1,4 +1,4 @@
-"""Choose the passages that are likeliest to answer a question, without a model, and list what they lack.
+"""Choose the passages that are likeliest to answer a question, without a model, and list the words they have.
 
 A passage is a whole paragraph, list, table or block of code. Its score is the mean of two shares of the
 question's weight: the shares of its best sentence and of the whole passage. A rare word weighs more.
@@ -10,7 +10,6 @@ meaning counts the rest. A passage is as near in meaning as its nearest sentence
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -27,7 +26,6 @@ from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
-from roamtui.search.lexicon import Language
 from roamtui.search.sentences import (
     HEADING_KINDS,
     RankedSentence,
@@ -47,7 +45,6 @@ _TEXT_LENGTH_MAX = 200_000
 _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
-_HYPHENATED = re.compile(r"\w+(?:[-‐‑]\w+)+")
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
 """Characters that a list of contents has before or after a title."""
 
@@ -81,33 +78,15 @@ class _Candidate(NamedTuple):
     """Where it begins in the passage."""
 
 
-def list_lacking_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """List the content words of a question, as it writes them, that no text has, with any ending.
+def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """List the content words of a question, as it writes them, that some texts have, with any ending.
 
-    In English, synonyms do not count. In scripts without spaces, a word is a run of characters.
+    Words next to each other are joined. In English, synonyms do not count.
     """
     matcher = TermMatcher.for_question(question)
-    found = set[str]().union(*map(matcher.find_terms, texts))
-    missing = [term for term in matcher.content_terms if term not in found]
-    words = [(match.start(), match.end()) for match in _HYPHENATED.finditer(question)]
-    return _spell(question, missing, matcher.language, words) or tuple(missing)
-
-
-def list_found_words(question: str, text: str) -> tuple[str, ...]:
-    """List the words of a question, as it writes them, that a text has, with any ending."""
-    matcher = TermMatcher.for_question(question)
-    found = matcher.find_terms(text)
-    return _spell(question, [term for term in matcher.terms if term in found], matcher.language)
-
-
-def _spell(
-    question: str, terms: Sequence[str], language: Language, wholes: Sequence[Bounds] = ()
-) -> tuple[str, ...]:
-    """Return some terms of a question as it writes them, or each of the `wholes` that has some."""
-    spans = [(start, end) for start, end, _ in TermMatcher(terms, language).locate(question)]
-    spans += (whole for whole in wholes if any(whole[0] <= start < whole[1] for start, _ in spans))
-    words = (" ".join(question[start:end].split()) for start, end in merge_bounds(spans))
-    return tuple(dict.fromkeys(words))
+    found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
+    ends_after_gap = ((start, end + 1) for start, end, term in matcher.locate(question) if term in found)
+    return tuple(dict.fromkeys(question[start : end - 1] for start, end in merge_bounds(ends_after_gap)))
 
 
 def choose_passages(
@@ -241,7 +220,7 @@ def _choose_statements(
         _list_candidates(
             text,
             weights,
-            given=weights.find_words("\n".join((get_file_name(library, passage.span.doc), *node.path))),
+            given=weights.find_words("\n".join((_get_file_name(library, passage.span.doc), *node.path))),
         )
         for passage, text, node in zip(passages, texts, nodes, strict=True)
     ]
@@ -310,7 +289,7 @@ def _take_shares(values: Sequence[float]) -> list[float]:
     return [max(0.0, value / highest) if highest > 0 else 0.0 for value in values]
 
 
-def get_file_name(library: Library, doc: str) -> str:
+def _get_file_name(library: Library, doc: str) -> str:
     """Return the name of a document's file without its suffix. Its passages seldom repeat these words."""
     return PurePath(doc or library.source).stem
 

@@ -190,7 +190,10 @@ def list_similar_words(word: str, words: Sequence[str]) -> list[str]:
 
 
 class TermMatcher:
-    """Finds the terms of a question in texts: words in all their forms, and other terms as they are."""
+    """Finds the terms of a question in texts: words in all their forms, and other terms as they are.
+
+    A stop word is no form of another word: "what" has the stem of "whats", and "us" that of "use".
+    """
 
     def __init__(self, terms: Iterable[str], language: Language) -> None:
         """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
@@ -239,16 +242,20 @@ class TermMatcher:
         for match in _WORD.finditer(text) if self._terms_by_form else ():
             word = match.group()
             if word not in terms_by_word:
-                form = reduce_word(normalise_term(word), self.language)
-                terms_by_word[word] = self._terms_by_form.get(form)
+                terms_by_word[word] = self._get_term(word)
             term = terms_by_word[word]
             if term is not None:
                 places.append((*match.span(), term))
         for start, end, letters in iter_marked_words(text) if self._terms_by_form else ():
-            term = self._terms_by_form.get(reduce_word(normalise_term(letters), self.language))
+            term = self._get_term(letters)
             if term is not None:
                 places.append((start, end, term))
         return sorted(places)
+
+    def _get_term(self, word: str) -> str | None:
+        word = normalise_term(word)
+        is_other = word in STOP_WORDS_BY_LANGUAGE[self.language] and word not in self.terms
+        return None if is_other else self._terms_by_form.get(reduce_word(word, self.language))
 
     def find_terms(self, text: str) -> set[str]:
         """Return the terms that a text has."""

@@ -37,7 +37,7 @@ class CellState(StrEnum):
 
     FOUND = "found"
     PASSAGE = "passage"
-    """The value is the likeliest sentence of the best passage, and one has all words of the question. No
+    """The value is the likeliest sentence of the best passage, which has all words of the question. No
     model has read it, so it may not answer."""
     PARTLY = "partly"
     """There is a value, but not of its column's type, or a quote is missing or not verified."""

@@ -46,8 +46,8 @@ class _Card(Struct, frozen=True, kw_only=True):
 class PassageCards:
     """A numbered card for each passage: path, place and likeliest statement, above the passage.
 
-    The words of the question are in bold. Next to the title of a card are the words that the card lacks. A
-    sentence above the cards says if no card has all words, and which names the document lacks.
+    The words of the question are in bold. Next to the title of a card are those that it has. A sentence
+    above the cards says how near they are, and which names the document lacks.
     """
 
     def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:
@@ -83,12 +83,10 @@ class PassageCards:
             if card.blocks or not index:
                 lines.append(Content())
             place = f" · {card.place}" if card.place else ""
-            lacked = f" · {sanitise_text(content.lacked)}" if content.lacked else ""
+            found = f" · {sanitise_text(content.label)}" if content.label else ""
             *above, own = card.path
             path = "".join(f"{title}{PATH_STEP}" for title in above)
-            title = Content.assemble(
-                (path, "$muted"), (own, "bold"), (place, "$muted"), (lacked, "$text-warning")
-            )
+            title = Content.assemble((path, "$muted"), (own, "bold"), (f"{place}{found}", "$muted"))
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             self.first_line = self.first_line if index else len(lines)
