@@ -50,7 +50,7 @@ from roamtui.retrieval.answers import (
     list_found_words,
 )
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
-from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
+from roamtui.retrieval.missing import list_absence_clauses, list_absent_names, spell_out
 from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
@@ -216,7 +216,8 @@ def _find_passages(
     state: ConversationState, searcher: Searcher | None
 ) -> tuple[tuple[Hit, ...], Sequence[FoundPassage]]:
     """Return the hits of a search for the current question, and their best passages."""
-    questions = [exchange.question for exchange in state.exchanges]
+    *earlier, last = (exchange.question for exchange in state.exchanges)
+    questions = [*earlier, spell_out(last, state.library)]
     question = questions[-1] if asks_itself(questions[-1]) else complete_follow_up(questions)
     if searcher is None or not extract_query_terms(question):
         return (), ()

@@ -21,9 +21,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.markdown.blocks import List, Table
+from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
+from roamtui.plain import shorten
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.sentences import (
@@ -40,6 +41,8 @@ from roamtui.search.terms import TermMatcher
 from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
+_STATEMENT_LENGTH_MAX = 640
+"""Maximum length of a sentence that is shown whole: eight lines, as many as a list shown whole has."""
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _OTHER_TEXTS = 10
@@ -235,7 +238,7 @@ def _choose_statements(
         own_cosines = [*islice(cosines, len(candidates))]
         best = _choose_candidate(candidates, own_cosines, proof)
         is_whole = best is None or _needs_whole(text, best, candidates)
-        statement = Statement() if best is None or is_whole else _read_around(text, best)
+        statement = Statement() if best is None or is_whole else _read_around(text, best, weights.matcher)
         if statement.words == read_visible_line(text):
             statement = Statement()
         similarity = max(own_cosines, default=None)
@@ -246,26 +249,43 @@ def _choose_statements(
 def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
     """Return whether to show all of a passage, because it is a lead-in and what it introduces.
 
-    A short list or table is shown whole too if no word of the question tells its rows apart.
+    Short code is shown whole too, and a short list or table if no word of the question tells its rows apart.
     """
     if best.statement.words.endswith(":"):
         return True
     last = read_units(text).blocks[-1]
     is_short = len(split_sentences(text)) <= policy.STATEMENTS_MAX
     if not isinstance(last, List | Table) or not is_short:
-        return False
+        return isinstance(last, Code) and is_short
     rows = [candidate.share for candidate in candidates if candidate.start >= last.start]
     return best.start < last.start or best.share == min(rows)
 
 
-def _read_around(text: str, candidate: _Candidate) -> Statement:
-    """Read a sentence with those of its paragraph around it, as many as have room in a line of a hit."""
+def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> Statement:
+    """Read a sentence with those of its paragraph around it, as many as have room in a line of a hit.
+
+    A very long sentence is cut around the words of the question.
+    """
     unit = next(unit for unit in read_units(text).units if candidate.start < unit.end)
     paragraph = text[unit.start : unit.end]
     bounds = find_passage(paragraph, candidate.start - unit.start, policy.LINE_TOKENS)
     if bounds is None or not unit.kind.has_sentences:
         return candidate.statement
-    return Statement(read_visible_line(paragraph[slice(*bounds)]))
+    words = read_visible_line(paragraph[slice(*bounds)])
+    return Statement(words if len(words) <= _STATEMENT_LENGTH_MAX else _cut_around_words(words, matcher))
+
+
+def _cut_around_words(text: str, matcher: TermMatcher) -> str:
+    """Cut a text to the part that begins shortly before most words of the question."""
+    places = matcher.locate(text)[:_SENTENCES_MAX]
+    reach = _STATEMENT_LENGTH_MAX // 2
+    counts = {
+        first: len({term for start, _, term in places if first <= start < first + reach})
+        for first, *_ in places
+    }
+    best = max(counts, key=counts.__getitem__, default=0)
+    start = text.rfind(" ", 0, max(0, best - reach // 2)) + 1
+    return f"{'[…] ' if start else ''}{shorten(text[start:], _STATEMENT_LENGTH_MAX)}"
 
 
 def _choose_candidate(
@@ -363,7 +383,7 @@ class _TermWeights:
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
-        self.matcher = TermMatcher(self.weights, matcher.language)
+        self.matcher = TermMatcher(self.weights, matcher.language, matcher.units)
         """Finds all these words."""
         self._row_terms: dict[str, frozenset[str]] = defaultdict(frozenset)
         """The words of all rows that begin alike: one table says what "Class C" is, another what it costs."""

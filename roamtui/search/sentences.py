@@ -91,7 +91,8 @@ def make_question_matcher(question: str, texts: Sequence[str]) -> TermMatcher:
     present = {term for text in texts for term in matcher.find_terms(text)}
     related = frozenset().union(*list_related_words(matcher, texts, present).values())
     words = dict.fromkeys((*matcher.terms, *sorted(related)))
-    return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)
+    shown = (word for word in words if len(word) > 1 or word.isdigit())
+    return TermMatcher(shown, matcher.language, matcher.units)
 
 
 def get_row_name(unit: Unit) -> str:

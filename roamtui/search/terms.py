@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.search.lexicon import (
@@ -28,6 +29,7 @@ _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0df
 """Accents, points and vowel signs, which Python's ``\\w`` does not match, and the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
+_NUMBER_WITH_UNIT = re.compile(r"(?<!\w)(\d+)[\s-]([^\W\d_]+)")
 _MARK_AFTER_LETTER = re.compile(rf"[*~`\[\]<{INVISIBLE}](?<=[^\W_].)")
 _HIDDEN_RUN = re.compile(
     rf"(?:[*~`\[{INVISIBLE}]|\]\([^()\s]{{0,500}}\)|</?[A-Za-z][^<>\n]{{0,500}}>)+(?=[^\W_])"
@@ -195,8 +197,14 @@ class TermMatcher:
     A stop word is no form of another word: "what" has the stem of "whats", and "us" that of "use".
     """
 
-    def __init__(self, terms: Iterable[str], language: Language) -> None:
-        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
+    def __init__(
+        self, terms: Iterable[str], language: Language, units: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German.
+
+        A number that has one of the `units` is no sum of money, unless the unit is one.
+        """
+        self.units = units
         self.terms = tuple(terms)
         self.language = language
         self._terms_by_form: dict[str, str] = {}
@@ -218,7 +226,14 @@ class TermMatcher:
     @classmethod
     def for_question(cls, question: str) -> TermMatcher:
         """Find the terms of a question."""
-        return cls(extract_query_terms(question), detect_language(question))
+        language = detect_language(question)
+        numbers = {number: normalise_term(unit) for number, unit in _NUMBER_WITH_UNIT.findall(question)}
+        units = {
+            number: reduce_word(unit, language)
+            for number, unit in numbers.items()
+            if unit not in STOP_WORDS_BY_LANGUAGE[language]
+        }
+        return cls(extract_query_terms(question), language, units)
 
     @property
     def content_terms(self) -> tuple[str, ...]:
@@ -244,7 +259,7 @@ class TermMatcher:
             if word not in terms_by_word:
                 terms_by_word[word] = self._get_term(word)
             term = terms_by_word[word]
-            if term is not None:
+            if term is not None and not (term in self.units and self._is_money(text, match, term)):
                 places.append((*match.span(), term))
         for start, end, letters in iter_marked_words(text) if self._terms_by_form else ():
             term = self._get_term(letters)
@@ -256,6 +271,14 @@ class TermMatcher:
         word = normalise_term(word)
         is_other = word in STOP_WORDS_BY_LANGUAGE[self.language] and word not in self.terms
         return None if is_other else self._terms_by_form.get(reduce_word(word, self.language))
+
+    def _is_money(self, text: str, number: re.Match[str], term: str) -> bool:
+        """Return whether the sign of another unit is next to a number. "£" is named "pound sign"."""
+        signs = text[max(0, number.start() - 1) : number.start()] + text[number.end() : number.end() + 1]
+        return any(
+            unicodedata.category(sign) == "Sc" and self.units[term] not in unicodedata.name(sign).lower()
+            for sign in signs
+        )
 
     def find_terms(self, text: str) -> set[str]:
         """Return the terms that a text has."""

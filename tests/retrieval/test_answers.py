@@ -48,6 +48,23 @@ def test_it_comes_with_the_sentences_of_its_paragraph_that_have_room() -> None:
     assert _read_likeliest("What does a berth cost?", f"{around}\n").words == "", "all of it is shown"
 
 
+def test_a_very_long_sentence_is_cut_around_the_words_of_the_question() -> None:
+    words = [f"{kind} {number} and" for number in range(99) for kind in ("ropes", "masts")]
+    text = f"We lend {' '.join(words[:99])} a berth that costs 9 crowns, {' '.join(words[99:])} more.\n"
+    shown = _read_likeliest("What does a berth cost?", text).words
+    assert "a berth that costs 9 crowns," in shown
+    assert shown.startswith("[…] ")
+    assert shown.endswith("…")
+    assert len(shown) < len(text) / 3
+
+
+def test_code_is_shown_whole_up_to_the_length_of_a_list() -> None:
+    lines = [f"berth --number {number}" for number in range(policy.STATEMENTS_MAX)]
+    for count, shown in ((len(lines) - 1, ""), (len(lines), lines[0])):
+        text = "\n".join(("Run:", "", "```", *lines[:count], "```", ""))
+        assert _read_likeliest("berth number 0", text).words == shown
+
+
 def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
     library = make_library(
         "# Classes\n\n| Class | Covers |\n|---|---|\n| B | drills |\n| C | chainsaws |\n\n"
@@ -192,5 +209,5 @@ def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
 
 @pytest.mark.parametrize(("question", "found"), read_rows("retrieval/answers", "found"))
 def test_the_words_that_a_text_has_are_named_as_the_question_writes_them(question: str, found: list[str]) -> None:
-    texts = ("Sick pay", "Employees get **half** of their wages for up to ten weeks. What more?\n\n| Class | E |")
+    texts = ("Sick pay", "Employees get **half** of their wages for up to ten weeks. What more? £11.\n\n| Class | E |")
     assert [*list_found_words(question, texts)] == found

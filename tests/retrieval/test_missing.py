@@ -4,7 +4,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
+from roamtui.retrieval.missing import list_absence_clauses, list_absent_names, spell_out
 from tests.case_files import read_rows
 
 _TEXT = (
@@ -27,3 +27,17 @@ def test_only_names_numbers_codes_and_quoted_words_are_said_to_be_missing(query:
 def test_missing_words_are_one_statement(count: int, statement: tuple[str, ...]) -> None:
     assert list_absence_clauses([f"a{number}" for number in range(count)]) == statement
     assert "a6" not in "".join(list_absence_clauses([f"a{number}" for number in range(9)]))
+
+
+@pytest.mark.parametrize(
+    ("question", "spelled"),
+    [
+        ("When is the agm?", "When is the annual general meeting?"),
+        ("Does the CLI cover TSG, PDQ and NS?", "Does the club liability insurance cover TSG, PDQ and NS?"),
+    ],
+)
+def test_an_abbreviation_that_no_text_has_is_spelled_out(question: str, spelled: str) -> None:
+    text = (
+        "# Annual general meeting\n\nThe Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
+    )
+    assert spell_out(question, Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))) == spelled
