@@ -21,8 +21,8 @@ from roamtui.errors import UsageError
 
 def _add_ask_arguments(parser: CommandParser) -> None:
     parser.add_words("question", "in your own words, as one argument; put -- before one such as --help")
-    help_text = "limit the question to this section and its subsections"
-    parser.add_argument("--within", metavar="ID", help=help_text)
+    help_text = "limit the question to this section (id, title or path) and its subsections"
+    parser.add_argument("--within", metavar="SECTION", help=help_text)
     parser.add_flag("--strict", "exit status 1 unless all quotes name a section and are in the text")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
@@ -35,16 +35,17 @@ def _run_ask(args: Namespace) -> int:
 
     from roamtui.conversation.state import OFFLINE
     from roamtui.headless.ask import OutputFormat, run_ask
+    from roamtui.headless.sections import find_reference
 
     if not args.question.strip():
         raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_command_sources(args)
+    within = find_reference(library, args.within).section_id if args.within else None
     agent = bootstrap.make_agent(
         library, loader, args.conversation, bootstrap.make_model(), with_one_shots=True
     )
     if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs consent
         agent.use_model(agent.model)
-    within = args.within.strip("[]") if args.within else None
     output_format = OutputFormat.TEXT
     if args.events:
         output_format = OutputFormat.EVENTS

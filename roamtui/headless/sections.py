@@ -138,7 +138,7 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     Raises:
         RoamtuiError: A name is not clear, nothing has it, or its text could not be read. Nothing was written.
     """
-    references = [_find_reference(library, name) for name in names]
+    references = [find_reference(library, name) for name in names]
     reported = library.notes
     library = load_pages(library, loader, [reference.section_id for reference in references])
     write_notice(*(note for page in library.documents for note in page.notes if note not in reported))
@@ -150,7 +150,7 @@ def _end_line(text: str) -> str:
     return text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
 
 
-def _find_reference(library: Library, name: str) -> Reference:
+def find_reference(library: Library, name: str) -> Reference:
     """Return what a name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
 
     Raises:
