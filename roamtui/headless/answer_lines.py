@@ -25,6 +25,7 @@ from roamtui.output import write_notice, write_raw, write_sanitised
 from roamtui.plain import get_isolates, shorten
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
 from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
+from roamtui.retrieval import policy
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300
@@ -152,8 +153,9 @@ def _write_passages(report: AnswerReport, library: Library) -> None:
     lines = [lead] if (lead := report.lead) else []
     for card in report.list_cards():
         passage = card.passage
-        sentence = card.statement.words or read_visible_line(passage.quote or "")
-        sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
+        whole = shorten(read_visible_line(passage.quote or ""), _SENTENCE_MAX)
+        sentence = shorten(card.statement.words, policy.STATEMENT_WIDTH_MAX) or whole
+        sentence = sentence.translate(_INNER_QUOTES)
         path = format_path(library, passage.section_id)
         lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
         if card.statement.row:

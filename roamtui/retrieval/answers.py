@@ -10,6 +10,7 @@ meaning counts the rest. A passage is as near in meaning as its nearest sentence
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -23,8 +24,8 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
-from roamtui.plain import shorten
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.sentences import (
@@ -41,13 +42,12 @@ from roamtui.search.terms import TermMatcher
 from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
-_STATEMENT_LENGTH_MAX = 640
-"""Maximum length of a sentence that is shown whole: eight lines, as many as a list shown whole has."""
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
+_COUNTED_GAP = re.compile(r"\[… [\d,]+ words?\]")
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
 """Characters that a list of contents has before or after a title."""
 
@@ -272,20 +272,9 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> Stat
     if bounds is None or not unit.kind.has_sentences:
         return candidate.statement
     words = read_visible_line(paragraph[slice(*bounds)])
-    return Statement(words if len(words) <= _STATEMENT_LENGTH_MAX else _cut_around_words(words, matcher))
-
-
-def _cut_around_words(text: str, matcher: TermMatcher) -> str:
-    """Cut a text to the part that begins shortly before most words of the question."""
-    places = matcher.locate(text)[:_SENTENCES_MAX]
-    reach = _STATEMENT_LENGTH_MAX // 2
-    counts = {
-        first: len({term for start, _, term in places if first <= start < first + reach})
-        for first, *_ in places
-    }
-    best = max(counts, key=counts.__getitem__, default=0)
-    start = text.rfind(" ", 0, max(0, best - reach // 2)) + 1
-    return f"{'[…] ' if start else ''}{shorten(text[start:], _STATEMENT_LENGTH_MAX)}"
+    found = tuple((start, end) for start, end, _ in matcher.locate(words)[: policy.STATEMENTS_MAX])
+    parts = QuotedSentence(sentence=words, quoted=found).cut(policy.STATEMENT_WIDTH_MAX)
+    return Statement(_COUNTED_GAP.sub("[…]", "".join(part.text for part in parts)).rstrip())
 
 
 def _choose_candidate(
@@ -383,7 +372,8 @@ class _TermWeights:
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
-        self.matcher = TermMatcher(self.weights, matcher.language, matcher.units)
+        self.matcher = TermMatcher(self.weights, matcher.language)
+        self.matcher.units = matcher.units
         """Finds all these words."""
         self._row_terms: dict[str, frozenset[str]] = defaultdict(frozenset)
         """The words of all rows that begin alike: one table says what "Class C" is, another what it costs."""

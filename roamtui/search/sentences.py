@@ -91,8 +91,7 @@ def make_question_matcher(question: str, texts: Sequence[str]) -> TermMatcher:
     present = {term for text in texts for term in matcher.find_terms(text)}
     related = frozenset().union(*list_related_words(matcher, texts, present).values())
     words = dict.fromkeys((*matcher.terms, *sorted(related)))
-    shown = (word for word in words if len(word) > 1 or word.isdigit())
-    return TermMatcher(shown, matcher.language, matcher.units)
+    return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)
 
 
 def get_row_name(unit: Unit) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.search.lexicon import (
@@ -197,16 +196,12 @@ class TermMatcher:
     A stop word is no form of another word: "what" has the stem of "whats", and "us" that of "use".
     """
 
-    def __init__(
-        self, terms: Iterable[str], language: Language, units: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German.
-
-        A number that has one of the `units` is no sum of money, unless the unit is one.
-        """
-        self.units = units
+    def __init__(self, terms: Iterable[str], language: Language) -> None:
+        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
         self.terms = tuple(terms)
         self.language = language
+        self.units: Mapping[str, str] = {}
+        """The word after each number of the question. Such a number is no sum of other money."""
         self._terms_by_form: dict[str, str] = {}
         self._terms_by_word: dict[str, str | None] = {}
         """The words met so far. Most of them occur often and are no terms."""
@@ -226,14 +221,11 @@ class TermMatcher:
     @classmethod
     def for_question(cls, question: str) -> TermMatcher:
         """Find the terms of a question."""
-        language = detect_language(question)
-        numbers = {number: normalise_term(unit) for number, unit in _NUMBER_WITH_UNIT.findall(question)}
-        units = {
-            number: reduce_word(unit, language)
-            for number, unit in numbers.items()
-            if unit not in STOP_WORDS_BY_LANGUAGE[language]
-        }
-        return cls(extract_query_terms(question), language, units)
+        matcher = cls(extract_query_terms(question), detect_language(question))
+        numbers = _NUMBER_WITH_UNIT.findall(question.lower())
+        stopped = STOP_WORDS_BY_LANGUAGE[matcher.language]
+        matcher.units = {number: unit for number, unit in numbers if unit not in stopped}
+        return matcher
 
     @property
     def content_terms(self) -> tuple[str, ...]:
@@ -259,7 +251,7 @@ class TermMatcher:
             if word not in terms_by_word:
                 terms_by_word[word] = self._get_term(word)
             term = terms_by_word[word]
-            if term is not None and not (term in self.units and self._is_money(text, match, term)):
+            if term is not None and not self._is_other_money(text, match):
                 places.append((*match.span(), term))
         for start, end, letters in iter_marked_words(text) if self._terms_by_form else ():
             term = self._get_term(letters)
@@ -272,13 +264,13 @@ class TermMatcher:
         is_other = word in STOP_WORDS_BY_LANGUAGE[self.language] and word not in self.terms
         return None if is_other else self._terms_by_form.get(reduce_word(word, self.language))
 
-    def _is_money(self, text: str, number: re.Match[str], term: str) -> bool:
-        """Return whether the sign of another unit is next to a number. "£" is named "pound sign"."""
+    def _is_other_money(self, text: str, number: re.Match[str]) -> bool:
+        """Return whether the sign next to a number is no name of its unit. "£" is named "pound sign"."""
+        if (unit := self.units.get(number.group())) is None:
+            return False
         signs = text[max(0, number.start() - 1) : number.start()] + text[number.end() : number.end() + 1]
-        return any(
-            unicodedata.category(sign) == "Sc" and self.units[term] not in unicodedata.name(sign).lower()
-            for sign in signs
-        )
+        names = [unicodedata.name(sign).lower() for sign in signs if unicodedata.category(sign) == "Sc"]
+        return any(name.split()[0] not in unit for name in names)
 
     def find_terms(self, text: str) -> set[str]:
         """Return the terms that a text has."""

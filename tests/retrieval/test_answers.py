@@ -1,5 +1,6 @@
 """What is shown of a section without a model: the sentence that is likeliest to answer, and which sections."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -53,8 +54,7 @@ def test_a_very_long_sentence_is_cut_around_the_words_of_the_question() -> None:
     text = f"We lend {' '.join(words[:99])} a berth that costs 9 crowns, {' '.join(words[99:])} more.\n"
     shown = _read_likeliest("What does a berth cost?", text).words
     assert "a berth that costs 9 crowns," in shown
-    assert shown.startswith("[…] ")
-    assert shown.endswith("…")
+    assert re.fullmatch(r"\[…\] .* \[…\]", shown), shown
     assert len(shown) < len(text) / 3
 
 
