@@ -9,7 +9,6 @@ from roamtui.document.library import Library
 from roamtui.plain import shorten
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.retrieval.answers import list_found_words
-from roamtui.search.sentences import Statement
 
 _WORDS_LENGTH_MAX = 100
 """Maximum length of the words that a card names. A question may be a pasted page."""
@@ -26,11 +25,6 @@ class PassageCard(Struct, frozen=True):
     def label(self) -> str:
         """Names the words that were found, if any."""
         return f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
-
-    @property
-    def statement(self) -> Statement:
-        """What is shown of it: the sentence or row that is likeliest to answer. Empty to show all of it."""
-        return self.passage.statement
 
 
 def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:

@@ -282,7 +282,7 @@ def _write_cards(
         text = replace_signs(passage.quote or "")
         path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
         blocks.append(replace_signs(" · ".join(filter(None, [f"**{path}**", escape_inline(card.label)]))))
-        shown = card.statement.shown
+        shown = passage.statement.shown
         if not read_visible_line(text).startswith(shown):
             blocks.append(replace_signs(f"> {escape_line_starts(escape_inline(shown))}"))
         heads = replace_signs(library.list_heads([passage.span])[0]) if passage.span is not None else ""

@@ -68,7 +68,7 @@ class PassageCards:
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
         indexes = cards or range(len(self._cards))
-        chosen = {index for index in indexes if self._cards[index].content.statement.words}
+        chosen = {index for index in indexes if self._cards[index].content.passage.statement.words}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
         return bool(chosen)
 
@@ -90,8 +90,8 @@ class PassageCards:
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             self.first_line = self.first_line if index else len(lines)
-            if content.statement.words and index not in self._unfolded:
-                shown = wrap(Content(content.statement.shown), room)
+            if content.passage.statement.words and index not in self._unfolded:
+                shown = wrap(Content(content.passage.statement.shown), room)
             else:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
@@ -100,7 +100,7 @@ class PassageCards:
                 words = self._words.locate(line.plain)
                 marked = line.add_spans([Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words])
                 lines.append(bar + view.attach(marked, first + index, shows_selection=False))
-            if content.statement.words:
+            if content.passage.statement.words:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
@@ -110,7 +110,7 @@ def _make_card(content: PassageCard, library: Library) -> _Card:
     citation = content.passage
     source = describe_source(citation, library)
     section_id = source.section_id
-    words = content.statement.words
+    words = content.passage.statement.words
     return _Card(
         content=content,
         path=list_full_path(library, section_id) if section_id in library else (source.title,),
