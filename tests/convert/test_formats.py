@@ -101,14 +101,7 @@ def test_a_bomb_is_refused_by_the_sizes_that_it_names() -> None:
             _convert(bomb, f"a.{kind}")
 
 
-@pytest.mark.parametrize(
-    ("name", "own_part", "words"),
-    [
-        ("handbook.docx", "word/document.xml", "warm"),
-        ("talk.pptx", "ppt/slides/slide3.xml", "left column"),
-        ("handbook.odt", "content.xml", "Check the seams."),
-    ],
-)
+@pytest.mark.parametrize(("name", "own_part", "words"), read_rows("convert/formats", "own_parts"))
 def test_one_bad_part_costs_no_other(name: str, own_part: str, words: str) -> None:
     data = _SAMPLES[name]
     convert_here = FORMATS_BY_NAME[Path(name).suffix].load_converter()
@@ -131,17 +124,7 @@ def test_a_large_picture_costs_no_text() -> None:
 _INCLUSION = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "root", "words"),
-    [
-        ("handbook.odt", "content.xml", "<office:document-content", "Dry boats last"),
-        ("handbook.docx", "word/document.xml", "<w:document", "Bread"),
-        ("talk.pptx", "ppt/slides/slide2.xml", "<p:sld ", "It lasts"),
-        ("budget.xlsx", "xl/sharedStrings.xml", "<sst", "Brest"),
-        ("budget.ods", "content.xml", "<office:document-content", "Brest"),
-        ("boats.epub", "OEBPS/text/one.xhtml", "<html>", "steel"),
-    ],
-)
+@pytest.mark.parametrize(("name", "part", "root", "words"), read_rows("convert/formats", "inclusions"))
 def test_a_hostile_file_reads_no_other_file(name: str, part: str, root: str, words: str) -> None:
     data = replace_part(replace_part(_SAMPLES[name], part, root, _INCLUSION + root), part, words, "&a;")
     try:

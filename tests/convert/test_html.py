@@ -160,17 +160,7 @@ def test_a_hostile_page_is_converted(page: str) -> None:
     assert len(convert_html(page).text) < 3 * len(page) + 100
 
 
-@pytest.mark.parametrize(
-    ("control", "word"),
-    [
-        ("\x1b", "ab"),
-        ("&#27;", "ab"),
-        ("&#27 ", "a b"),
-        ("&#65534;", "ab"),
-        ("&#271 ", "aď b"),
-        ("\x0b", "a b"),
-    ],
-)
+@pytest.mark.parametrize(("control", "word"), read_rows("convert/html", "control_characters"))
 def test_control_characters_are_left_out_wherever_they_stand(control: str, word: str) -> None:
     text = f"a{control}b"
     drawn = f"<select><option>{text}</select><svg><text>{text}</text></svg>"

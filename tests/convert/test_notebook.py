@@ -6,6 +6,7 @@ import pytest
 
 from roamtui.convert.notebook import convert_notebook
 from roamtui.errors import SourceError
+from tests.case_files import read_rows
 from tests.convert.samples import read_outline, read_sample
 
 
@@ -13,30 +14,7 @@ def _convert(notebook: object) -> str:
     return convert_notebook(json.dumps(notebook).encode(), "a.ipynb").text
 
 
-@pytest.mark.parametrize(
-    ("output", "shown"),
-    [
-        (
-            {"text/html": "<h3>Result</h3><p>The mean is <b>42</b>", "text/plain": "<HTML>"},
-            "\\### Result\n\nThe mean is **42**",
-        ),
-        ({"text/html": ["<p>Total: ", "<b>5</b></p>"], "text/plain": "Card(5)"}, "Total: **5**"),
-        ({"text/html": "<div id='p'></div><script>draw()</script>", "text/plain": "<Plot>"}, ""),
-        ({"text/latex": "$\\displaystyle x^{2}$", "text/plain": "x**2"}, "$x^{2}$"),
-        ({"text/latex": "\\begin{align}a &= b\\end{align}"}, "\\begin{align}a &= b\\end{align}"),
-        ({"text/markdown": "# Big\n\n```\nopen", "text/plain": "<Markdown>"}, "\\# Big\n\n```\nopen\n```"),
-        ({"text/html": "<pre># total\necho</pre><h2>End</h2>"}, "```\n# total\necho\n```\n\n\\## End"),
-        ({"text/markdown": "~~~ py\n# total\n```\n~~~\n# End"}, "~~~ py\n# total\n```\n~~~\n\\# End"),
-        ({"text/markdown": "Total\n---\n\n- a\n\n Sum\n  ="}, "Total\n\\---\n\n- a\n\n Sum\n\\="),
-        ({"application/json": {"täg": [1]}, "text/plain": "<JSON>"}, '```json\n{\n  "täg": [\n    1\n  ]\n}\n```'),
-        ({"image/png": "AAAA", "text/plain": "<Figure size 640x480>"}, ""),
-        ({"application/javascript": "alert(1)", "text/plain": "<Javascript>"}, ""),
-        (
-            {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(3)"},
-            "```output\nIntSlider(3)\n```",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("output", "shown"), read_rows("convert/notebook", "outputs"))
 def test_an_output_is_the_part_of_it_that_jupyter_shows(output: dict[str, object], shown: str) -> None:
     cell = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "display_data", "data": output}]}
     assert _convert({"cells": [cell]}).removeprefix("```\nx\n```").strip("\n") == shown

@@ -4,6 +4,7 @@ import pytest
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.odt import convert_odt
+from tests.case_files import read_rows
 from tests.convert.samples import pack, read_outline
 
 _NAMESPACES = " ".join(f'xmlns:{prefix}="{prefix}"' for prefix in ("office", "text", "style", "fo", "draw", "form"))
@@ -43,16 +44,7 @@ def test_a_paragraph_in_the_style_of_a_heading_is_one() -> None:
     assert _convert(body, automatic=styles) == "## Fees\n\nFive euros\n"
 
 
-@pytest.mark.parametrize(
-    ("position", "text"),
-    [
-        ("super 58%", "50<sup>3</sup> tons"),
-        ("33% 58%", "50<sup>3</sup> tons"),
-        ("sub 58%", "50<sub>3</sub> tons"),
-        ("-33% 58%", "50<sub>3</sub> tons"),
-        ("0% 100%", "503 tons"),
-    ],
-)
+@pytest.mark.parametrize(("position", "text"), read_rows("convert/odt", "raised"))
 def test_raised_and_lowered_type_never_joins_a_number(position: str, text: str) -> None:
     # The style that is inherited from is listed later.
     styles = _style("T1", "", parent="T2") + _style("T2", f'style:text-position="{position}"')

@@ -9,6 +9,7 @@ from pptx.util import Inches
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.pptx import convert_pptx
+from tests.case_files import read_rows
 from tests.convert.samples import add_part, read_sample, remove_part, replace_part
 
 _NAMESPACES = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:m="m" xmlns:a14="a14"'
@@ -143,17 +144,7 @@ def test_notes_may_be_in_any_box_of_their_page() -> None:
     assert "\n\nIn a box.\n" in convert_pptx(data, "a.pptx").text
 
 
-@pytest.mark.parametrize(
-    ("part", "is_needed"),
-    [
-        ("ppt/slides/slide2.xml", True),
-        ("ppt/notesSlides/notesSlide1.xml", True),
-        ("ppt/slides/_rels/slide2.xml.rels", False),
-        ("ppt/presentation.xml", False),
-        ("ppt/_rels/presentation.xml.rels", False),
-        ("_rels/.rels", False),
-    ],
-)
+@pytest.mark.parametrize(("part", "is_needed"), read_rows("convert/pptx", "missing_parts"))
 def test_a_part_that_is_missing_costs_no_other_part(part: str, *, is_needed: bool) -> None:
     converted = convert_pptx(remove_part(read_sample("talk.pptx"), part), "a.pptx")
     assert "left column" in converted.text

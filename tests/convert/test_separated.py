@@ -24,15 +24,7 @@ def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[st
     assert raw.is_converted
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("name,fee\n\nOslo,12\n , \nRome,13\n", "rows 3–5"),
-        ("sep=,\n\nname,fee\n\n\nOslo,12\n", "row 5"),
-        ("Fees\n\nname,fee\nOslo,12\nRome,13\n", "rows 4–5"),
-        ("1,2\n\n3,4\n", "rows 1–3"),
-    ],
-)
+@pytest.mark.parametrize(("text", "title"), read_rows("convert/separated", "row_numbers"))
 def test_rows_have_the_numbers_of_a_spreadsheet(text: str, title: str) -> None:
     assert f"({title})\n" in convert_separated(text.encode(), "a.csv").text
 

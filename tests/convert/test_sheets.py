@@ -11,6 +11,7 @@ from roamtui.convert.converted import ConvertedText
 from roamtui.convert.number_format import NumberFormat
 from roamtui.convert.sheets import convert_sheets
 from roamtui.errors import SourceError
+from tests.case_files import read_rows
 from tests.convert.samples import pack, read_sample, replace_part
 
 _TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -84,15 +85,7 @@ def test_links_of_cells_and_text_boxes_are_kept() -> None:
     assert text.endswith("\n\nIn a box\n")
 
 
-@pytest.mark.parametrize(
-    ("look", "words", "text"),
-    [
-        ("superscript", ("50", "3", " tons"), "50<sup>3</sup> tons"),
-        ("subscript", ("101", "2", " is 5"), "101<sub>2</sub> is 5"),
-        ("subscript", ("log", "2", "8"), "log<sub>2</sub>8"),
-        ("subscript", ("H", "2", "O"), "H2O"),
-    ],
-)
+@pytest.mark.parametrize(("look", "words", "text"), read_rows("convert/sheets", "raised"))
 def test_raised_and_lowered_figures_never_join_a_number(look: str, words: tuple[str, str, str], text: str) -> None:
     before, figure, after = (f'<t xml:space="preserve">{part}</t>' for part in words)
     runs = f'<r>{before}</r><r><rPr><vertAlign val="{look}"/></rPr>{figure}</r><r>{after}</r>'
@@ -110,15 +103,7 @@ def _raise_in_ods(position: str) -> bytes:
     return replace_part(data, "content.xml", "</office:automatic-styles>", f"{style}</office:automatic-styles>")
 
 
-@pytest.mark.parametrize(
-    ("position", "text"),
-    [
-        ("super 58%", "50<sup>3</sup>"),
-        ("33% 58%", "50<sup>3</sup>"),
-        ("-33% 58%", "50<sub>3</sub>"),
-        ("0% 100%", "503"),
-    ],
-)
+@pytest.mark.parametrize(("position", "text"), read_rows("convert/sheets", "raised_in_ods"))
 def test_raised_and_lowered_figures_of_ods_never_join_a_number(position: str, text: str) -> None:
     converted = convert_sheets(_raise_in_ods(position), "a.ods")
     assert f"| {text} |" in converted.text
@@ -143,20 +128,7 @@ def test_percent_signs_and_errors_are_there_as_a_person_sees_them() -> None:
     assert text.endswith("\n| 7% | 3.5% | 5.0% | #DIV/0! | 12.5 |\n")
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "shown", "expected"),
-    [
-        ("percentage", "0.125", "12.5%", "12.5%"),
-        ("percentage", "-0.005", "-0,5 %", "-0,5 %"),
-        ("currency", "1234.5", "€1,234.50", "€1,234.50"),
-        ("float", "42", "00042", "00042"),
-        ("float", "-3", "(3)", "-3"),
-        ("float", "3.14159", "3.14", "3.14159"),
-        ("float", "1500000", "1.5E+06", "1500000"),
-        ("float", "0.5", "1/2", "0.5"),
-        ("float", "0", "–", "0"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "value", "shown", "expected"), read_rows("convert/sheets", "numbers_of_ods"))
 def test_a_number_of_ods_is_as_it_is_shown_unless_digits_are_missing(
     kind: str, value: str, shown: str, expected: str
 ) -> None:
@@ -279,34 +251,8 @@ def test_cells_that_would_make_a_huge_table_are_cut_and_named(monkeypatch: pytes
     assert converted.text.count("| 1 | ") == 4
 
 
-@pytest.mark.parametrize(
-    ("code", "shown"),
-    [
-        ("00000", {42: "00042", 12010: "12010", 2494.5: "02494.5", -3: "-00003"}),
-        ("000-00-0000", {123456789: "123-45-6789"}),
-        ('"Art. "000\\-000', {1234: "Art. 001-234"}),
-        ('"$"#,##0.00', {1234.5: "$1,234.50", -5: "-$5.00", 0.125: "$0.125"}),
-        ("#,##0.00\\ [$€-407]", {1234.567: "1,234.567 €"}),
-        ('_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)', {5: "$5.00", -5: "-$5.00", 0: "$0.00"}),
-        ('0.0,,"M"', {12345678: "12.345678M"}),
-        ('[>=1000000]0.0,,"M";#,##0,"K"', {12345678: "12345678", 1500: "1500"}),
-        ("# ??/16", {0.5: "0.5"}),
-        ("0.00E+00", {12345: "12345"}),
-        ('General" kg"', {2.5: "2.5 kg"}),
-        ("0;[Red]0", {-5: "-5"}),
-        ("0.0%", {0.05: "5.0%", 0.07: "7.0%"}),
-        ("+0.0%;-0.0%", {0.05: "+5.0%", -0.05: "-5.0%"}),
-        (";;;", {5: "5"}),
-        ('"Yes";;"No"', {1: "Yes", 0: "0", -1: "-1"}),
-        (
-            "yyyy\\-mm",
-            {45000: "2023-03-15", 45000.5: "2023-03-15 12:00:00", 0.5: "12:00:00", -1: "-1"},
-        ),
-        ("[h]:mm", {1.25: "30:00:00"}),
-        ("#", {0: "0", 1e300: "1e+300"}),
-    ],
-)
-def test_a_number_is_shown_in_its_format_and_with_all_its_digits(code: str, shown: dict[float, str]) -> None:
+@pytest.mark.parametrize(("code", "shown"), read_rows("convert/sheets", "formats"))
+def test_a_number_is_shown_in_its_format_and_with_all_its_digits(code: str, shown: dict[str, str]) -> None:
     assert {value: NumberFormat(code).format_number(float(value)) for value in shown} == shown
 
 

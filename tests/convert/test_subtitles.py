@@ -3,7 +3,7 @@
 import pytest
 
 from roamtui.convert.subtitles import convert_subtitles
-from tests.case_files import read_case
+from tests.case_files import read_case, read_rows
 from tests.convert.samples import read_outline
 
 
@@ -43,21 +43,7 @@ def test_cues_without_lines_between_them_keep_numbers_that_are_words() -> None:
     assert convert_subtitles(srt.encode(), "a.srt").text.endswith("**0:01:01** How many? 7 Bye 3\n")
 
 
-@pytest.mark.parametrize(
-    ("cues", "paragraphs"),
-    [
-        (["<v Ann>Is it on?</v> <v Bob>No.</v>"], ["Ann: Is it on?", "Bob: No."]),
-        (["<v Ann>Is it on?\n<v.loud Bob>No."], ["Ann: Is it on?", "Bob: No."]),
-        (["<v Ann>Is it <i>on?</v> (a bell) <v R&amp;D>No."], ["Ann: Is it on?", "(a bell)", "R&D: No."]),
-        (["Rain. <v Ann>Is it on?<v Bob>No.</v> Well."], ["Rain.", "Ann: Is it on?", "Bob: No.", "Ann: Well."]),
-        (
-            ["<v Ann>It is on.", "Nobody is named.", "<v Ann>Yes.", "<v Ann>Yes."],
-            ["Ann: It is on.", "Nobody is named.", "Ann: Yes."],
-        ),
-        (["If a<b, and c>d,\npay <c.loud>40</c> <FONT color=red>euros</FONT>."], ["If a\\<b, and c>d, pay 40 euros."]),
-        (["<v>Hm.</v><v Ann>Yes.\nit is", "it is\n<v Bob>on."], ["Hm.", "Ann: Yes. it is", "Bob: on."]),
-    ],
-)
+@pytest.mark.parametrize(("cues", "paragraphs"), read_rows("convert/subtitles", "speakers"))
 def test_words_belong_to_who_says_them(cues: list[str], paragraphs: list[str]) -> None:
     times = [f"00:0{number}.000" for number in range(len(cues) + 1)]
     file = "\n\n".join(f"{times[number]} --> {times[number + 1]}\n{cue}" for number, cue in enumerate(cues))

@@ -12,6 +12,7 @@ import pytest
 from roamtui.web.fetcher import Fetcher
 from roamtui.web.http_client import read_body
 from roamtui.web.page import FetchError
+from tests.case_files import read_rows
 from tests.fakes.hostile_server import (
     Client,
     FakeInternet,
@@ -142,13 +143,7 @@ def test_a_resolver_that_never_answers_times_out() -> None:
     gate.set()
 
 
-@pytest.mark.parametrize(
-    ("certificate", "host", "words"),
-    [
-        ("site.pem", "other.example", "other.example has no valid certificate"),
-        ("expired.pem", "docs.example", "expired"),
-    ],
-)
+@pytest.mark.parametrize(("certificate", "host", "words"), read_rows("web/hostile_sites", "certificates"))
 def test_a_site_with_an_invalid_certificate_is_refused(certificate: str, host: str, words: str) -> None:
     internet = FakeInternet()
     with HostileServer(certificate) as server, open_fetcher(internet=internet) as fetcher:

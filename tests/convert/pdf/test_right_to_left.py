@@ -3,6 +3,7 @@
 import pytest
 
 from roamtui.convert.pdf.right_to_left import PlacedLetter, read_visible, sort_letters, split_into_words
+from tests.case_files import read_rows
 
 
 def _place(visible: str) -> list[PlacedLetter]:
@@ -11,23 +12,7 @@ def _place(visible: str) -> list[PlacedLetter]:
     return [PlacedLetter(letter, number, 5.0 * number, 5.0 * number + 5, 10.0) for letter, number in places]
 
 
-@pytest.mark.parametrize(
-    ("visible", "read"),
-    [
-        (".باتك", "كتاب."),
-        ("(باتك)", "(كتاب)"),
-        ("باتك %7.25", "7.25% كتاب"),
-        ("12% בתכ", "כתב 12%"),
-        ("باتك 3-2", "2-3 كتاب"),
-        ("2-3 בתכ", "כתב 2-3"),
-        ("ةباتك :(5) ةداملا", "المادة (5): كتابة"),
-        ("5- باتك", "كتاب -5"),
-        ("בתכ a 12 f(x)y בתכ", "כתב a 12 f(x)y כתב"),
-        ("10 5 בתכ", "כתב 5 10"),
-        ("++C בתכ C++", "C++ כתב C++"),
-        ("7.25%-ב", "ב-7.25%"),
-    ],
-)
+@pytest.mark.parametrize(("visible", "read"), read_rows("convert/pdf/right_to_left", "lines"))
 def test_a_line_is_read_in_order(visible: str, read: str) -> None:
     assert read_visible(visible) == read
 
@@ -38,13 +23,7 @@ def test_gaps_divide_words_and_spaces_of_pdfium_do_not() -> None:
     assert [*split_into_words([])] == []
 
 
-@pytest.mark.parametrize(
-    "places",
-    [
-        {"د": (0, 2), "ٌ": (2, 4)},  # equal parts of one place
-        {"د": (0, 4), "ٌ": (1, 3)},  # over the letter
-    ],
-)
+@pytest.mark.parametrize("places", read_rows("convert/pdf/right_to_left", "marks"))
 def test_a_mark_follows_its_letter(places: dict[str, tuple[float, float]]) -> None:
     letters = [PlacedLetter(text, number, *place, 10.0) for number, (text, place) in enumerate(places.items())]
     visible = "".join(letter.text for letter in sort_letters([*letters, PlacedLetter("م", 9, 4.0, 9.0, 10.0)]))

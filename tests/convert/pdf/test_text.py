@@ -71,15 +71,7 @@ def test_an_item_below_the_end_of_a_sentence_begins_a_paragraph() -> None:
     assert text.endswith(f"{items[0]}\n\n{items[1]}\n\n{items[2]}\n{items[3]}")
 
 
-@pytest.mark.parametrize(
-    ("drawn", "expected"),
-    [
-        (r"(prot\351g) (e) 445 (\264) -112 (s)", "protégés"),
-        (r"(na) 55 (\250) 278 (i) (ve)", "naïve"),
-        (r"(tr) (e) 445 (`) -112 (s)", "très"),
-        (r"(a `b` \264 c\264d)", r"a \`b\` ´ c´d"),
-    ],
-)
+@pytest.mark.parametrize(("drawn", "expected"), read_rows("convert/pdf/text", "accents"))
 def test_an_accent_that_is_drawn_over_a_letter_belongs_to_it(drawn: str, expected: str) -> None:
     data = make_pdf([[]], empty=f"BT /F1 11 Tf 72 700 Td [{drawn}] TJ ET")
     assert convert_pdf(data, "a.pdf").text.partition("\n\n")[2] == expected
@@ -301,15 +293,7 @@ def test_signs_join_figures_and_not_the_heads_beside_them() -> None:
     assert _row(_place("2022", x=0), _place("%", x=40)) == ["2022", "%"]
 
 
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        "[(N) -150 (O) -150 (T) -150 (E) -150 (S) -150 ( ) -150 (O) -150 (F) -150 (2) -150 (4)] TJ",
-        "[(N) -400 (O) -400 (T) -400 (E) -400 (S) -400 ( ) -400 (O) -400 (F) -400 (2) -400 (4)] TJ",
-        "3 Tc (NOTES OF24) Tj",
-        "[(N) -300 (O) -300 (T) -300 (E) -300 (S) -1100 (O) -300 (F) -300 (2) -300 (4)] TJ",
-    ],
-)
+@pytest.mark.parametrize("drawn", read_rows("convert/pdf/text", "set_apart"))
 def test_letters_that_are_set_apart_are_words(drawn: str) -> None:
     text = _convert_page(
         f"BT /F1 14 Tf 1 0 0 1 72 700 Tm {drawn} ET BT /F1 11 Tf 1 0 0 1 72 670 Tm (It is cold.) Tj ET"
@@ -317,15 +301,7 @@ def test_letters_that_are_set_apart_are_words(drawn: str) -> None:
     assert text == "# NOTES OF24\n\nIt is cold."
 
 
-@pytest.mark.parametrize(
-    ("drawn", "words"),
-    [
-        ("(a b c d e) Tj", "a b c d e"),
-        ("[(a) -150 (b)] TJ", "a b"),
-        ("(1 2 3 4) Tj", "1 2 3 4"),
-        ("[(1) -300 (3) -300 (5) -300 (7)] TJ", "1 3 5 7"),
-    ],
-)
+@pytest.mark.parametrize(("drawn", "words"), read_rows("convert/pdf/text", "apart"))
 def test_letters_between_spaces_and_a_few_variables_stay_apart(drawn: str, words: str) -> None:
     assert _convert_page(f"BT /F1 11 Tf 1 0 0 1 72 700 Tm {drawn} ET").endswith(f"\n{words}")
 
