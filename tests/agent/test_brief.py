@@ -15,7 +15,7 @@ from roamtui.conversation.update import ExpandSections
 from roamtui.models.base import ModelRequest
 from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
-from roamtui.search.searcher import make_searcher
+from roamtui.search.searcher import Searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import Reply, ScriptedReply, make_refusal
@@ -46,7 +46,7 @@ def ask_small(
     *replies: Reply, text: str = _TEXT, window_tokens: int | None = 4_096, embedder: Embedder | None = None
 ) -> Agent:
     services = SearchServices(embedder=embedder)
-    searcher = make_searcher(make_library(text), RetrievalOptions(), services=services)
+    searcher = Searcher(make_library(text), RetrievalOptions(), services=services)
     agent = make_agent(
         replies, text=text, searcher=searcher, options=AgentOptions(sends_hits=True), window_tokens=window_tokens
     )
@@ -159,7 +159,7 @@ async def test_a_copy_of_an_opened_section_is_no_answer() -> None:
 
 
 async def test_tools_are_offered_unless_everything_is_open() -> None:
-    searcher = make_searcher(make_library(_TEXT), RetrievalOptions())
+    searcher = Searcher(make_library(_TEXT), RetrievalOptions())
     options = AgentOptions(sends_hits=True)
     agent = make_agent([saying("Not found: no.")], text=_TEXT, searcher=searcher, options=options)
     await answer(agent, _QUESTION)

@@ -19,7 +19,7 @@ from roamtui.errors import ModelError
 from roamtui.models.search_models import BackgroundLoop, make_reranker
 from roamtui.models.worker_protocol import ModelFailure, ProviderError
 from roamtui.search.base import Hit, RetrievalOptions, SearchServices
-from roamtui.search.searcher import Searcher, make_searcher
+from roamtui.search.searcher import Searcher
 from tests.agent.asking import MANUAL, answer, expanding, make_agent, model_of, saying
 from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -110,7 +110,7 @@ async def test_reranking_counts() -> None:
     ranking = ScriptedModel([ScriptedReply(text="[1]", usage=paid)] * 2)
     services = SearchServices(reranker=make_reranker(ranking, background))
     library = make_library(MANUAL)
-    searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
+    searcher = Searcher(library, RetrievalOptions(rerank="on"), services)
     conversation = Conversation(library)
     options = AgentOptions(sends_hits=True)
     agent = Agent(conversation, ScriptedModel([REPLY]), searcher, options)
@@ -150,7 +150,7 @@ async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
     warnings: list[str] = []
     services = SearchServices(reranker=make_reranker(ranking, background), on_warning=warnings.append)
     library = make_library(MANUAL)
-    searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
+    searcher = Searcher(library, RetrievalOptions(rerank="on"), services)
     conversation = Conversation(library)
     options = AgentOptions(cost_usd_max=0.007)
     agent = Agent(conversation, ScriptedModel(), searcher, options)

@@ -13,7 +13,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit, RetrievalOptions, SearchMode, SearchServices
-from roamtui.search.searcher import Searcher, make_searcher
+from roamtui.search.searcher import Searcher
 from tests.agent.asking import (
     FakeSearcher,
     answer,
@@ -122,7 +122,7 @@ async def test_a_question_ends_with_an_error_if_only_vectors_are_searched_and_th
     agent = _make_agent()
     services = SearchServices(embedder=HashedEmbedder(fails_after=0))
     options = RetrievalOptions(mode=SearchMode.VECTOR)
-    agent.search.searcher = make_searcher(agent.conversation.state.library, options, services)
+    agent.search.searcher = Searcher(agent.conversation.state.library, options, services)
     agent.model.facts = replace(agent.model.facts, parameters=parameters)
     with pytest.raises(ModelError, match="The embedder is away"):
         await agent.ask(UNCLEAR)

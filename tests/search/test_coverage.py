@@ -16,7 +16,7 @@ from roamtui.search.base import (
     VectorCoverage,
 )
 from roamtui.search.index import IndexLocation
-from roamtui.search.searcher import Searcher, make_searcher
+from roamtui.search.searcher import Searcher
 from roamtui.search.section_store import SectionStore
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import make_folder, make_library
@@ -46,9 +46,7 @@ class Place:
     ) -> Searcher:
         given = SearchServices(embedder=embedder, on_warning=self.warnings.append, **services)
         location = IndexLocation(folder=self.folder, on_warning=self.warnings.append)
-        searcher = make_searcher(library, RetrievalOptions(mode=mode), given, location)
-        assert searcher is not None
-        return searcher
+        return Searcher(library, RetrievalOptions(mode=mode), given, location)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.models.local_embedder import find_installed_embedder
 from roamtui.search.base import RetrievalOptions, SearchServices
-from roamtui.search.searcher import Searcher, make_searcher
+from roamtui.search.searcher import Searcher
 from tests.real_documents import PROJECT_DIR
 
 pytest.importorskip("onnxruntime")
@@ -39,9 +39,7 @@ def _count_found(searcher: Searcher, library: Library, count: int) -> int:
 def test_words_and_meaning_find_what_people_ask_in_their_own_words() -> None:
     library = open_library([str(PROJECT_DIR / _HANDBOOK)])
     embedder = find_installed_embedder()
-    words = make_searcher(library, RetrievalOptions())
-    both = make_searcher(library, RetrievalOptions(), SearchServices(embedder=embedder, needs_all_vectors=True))
-    assert words is not None
-    assert both is not None
+    words = Searcher(library, RetrievalOptions())
+    both = Searcher(library, RetrievalOptions(), SearchServices(embedder=embedder, needs_all_vectors=True))
     assert embedder is not None
     assert _count_found(both, library, 5) >= 10 > _count_found(words, library, 5), "of 14 questions"

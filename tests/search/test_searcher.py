@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.search import searcher as searching
 from roamtui.search.base import RetrievalOptions, SearchMode, SearchServices
-from roamtui.search.searcher import Searcher, make_searcher
+from roamtui.search.searcher import Searcher
 from tests.case_files import read_case
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import make_library
@@ -33,9 +33,7 @@ class ScriptedReranker:
 
 def _make(options: dict[str, Any], library: Library = HANDBOOK, **services: Any) -> Searcher:  # noqa: ANN401
     retrieval = RetrievalOptions(**{"mode": SearchMode.HYBRID, "chunk_size": 200, **options})
-    searcher = make_searcher(library, retrieval, SearchServices(**{"embedder": HashedEmbedder(), **services}))
-    assert searcher is not None
-    return searcher
+    return Searcher(library, retrieval, SearchServices(**{"embedder": HashedEmbedder(), **services}))
 
 
 def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: ANN401

@@ -10,7 +10,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.search.base import Progress, RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
-from roamtui.search.searcher import Searcher, make_searcher
+from roamtui.search.searcher import Searcher
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(
@@ -55,9 +55,7 @@ class Backend:
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
     ) -> Searcher:
         services = SearchServices(embedder=embedder or HashedEmbedder(), needs_all_vectors=True)
-        searcher = make_searcher(library, msgspec.structs.replace(self.options, mode=mode), services, self.location)
-        assert searcher is not None
-        return searcher
+        return Searcher(library, msgspec.structs.replace(self.options, mode=mode), services, self.location)
 
 
 @pytest.fixture(params=["sqlite", _LANCE])
