@@ -33,11 +33,12 @@ def test_missing_words_are_one_statement(count: int, statement: tuple[str, ...])
     ("question", "spelled"),
     [
         ("When is the agm?", "When is the annual general meeting?"),
-        ("Does the CLI cover TSG, PDQ and NS?", "Does the club liability insurance cover TSG, PDQ and NS?"),
+        ("Does the CLI cover TSG, SGR, PDQ and NS?", "Does the club liability insurance cover TSG, SGR, PDQ and NS?"),
     ],
 )
 def test_an_abbreviation_that_no_text_has_is_spelled_out(question: str, spelled: str) -> None:
     text = (
         "# Annual general meeting\n\nThe Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
+        "\n## The six great rules\n\nNone.\n"
     )
     assert spell_out(question, Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))) == spelled
