@@ -89,7 +89,8 @@ def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     matcher = TermMatcher.for_question(question)
     found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
     ends_after_gap = ((start, end + 1) for start, end, term in matcher.locate(question) if term in found)
-    return tuple(dict.fromkeys(question[start : end - 1] for start, end in merge_bounds(ends_after_gap)))
+    runs = (question[start : end - 1].split() for start, end in merge_bounds(ends_after_gap))
+    return tuple(dict.fromkeys(map(" ".join, runs)))
 
 
 def choose_passages(
