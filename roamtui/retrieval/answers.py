@@ -28,6 +28,7 @@ from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
 from roamtui.search.sentences import (
     HEADING_KINDS,
     RankedSentence,
@@ -38,7 +39,7 @@ from roamtui.search.sentences import (
     rank_sentences,
     read_statement,
 )
-from roamtui.search.terms import TermMatcher
+from roamtui.search.terms import TermMatcher, list_similar_words
 from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
@@ -48,6 +49,10 @@ _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
 _COUNTED_GAP = re.compile(r"\[… [\d,]+ words?\]")
+_TABLES_MAX = 50
+"""Maximum number of sections whose tables are read although no search found them. Filings have hundreds."""
+_TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$", re.MULTILINE)
+"""The line below the heads of a table."""
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
 """Characters that a list of contents has before or after a title."""
 
@@ -79,6 +84,8 @@ class _Candidate(NamedTuple):
     statement: Statement
     start: int
     """Where it begins in the passage."""
+    beside: str = ""
+    """What a row that begins alike says of it in words of the question."""
 
 
 def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
@@ -117,7 +124,9 @@ def choose_passages(
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
-    weights = _TermWeights(question, titled_texts)
+    tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits})
+    weights = _TermWeights(question, titled_texts, tables.values())
+    texts |= {node_id: text for node_id, text in tables.items() if weights.has_complete_row(text)}
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     by_words = [
         passage
@@ -128,7 +137,9 @@ def choose_passages(
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
 
     def measure_words(passage: FoundPassage) -> float:
-        return (found_by[passage.section_id].score + passage.score / (best_score or 1.0)) / 2
+        share = passage.score / (best_score or 1.0)
+        hit = found_by.get(passage.section_id)
+        return share if hit is None else (hit.score + share) / 2
 
     by_words.sort(key=lambda passage: -measure_words(passage))
     by_meaning = _list_passages_at(library, pieces, texts, weights)
@@ -170,6 +181,18 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
             if tokens_left <= 0:
                 break
     return found_by, texts
+
+
+def _read_tables(library: Library, docs: Iterable[str]) -> dict[str, str]:
+    """Read the sections with tables of some documents, unless there are many."""
+    found: dict[str | None, None] = {}
+    for doc in sorted(docs):
+        for match in _TABLE_RULE.finditer(library.documents_by_key[doc].text):
+            found[library.section_at(doc, match.start())] = None
+    section_ids = [section_id for section_id in found if section_id is not None]
+    if len(section_ids) > _TABLES_MAX:
+        return {}
+    return {each: library.clean_text(library.node(each).own_content_span) for each in section_ids}
 
 
 def _take_first(
@@ -229,7 +252,7 @@ def _choose_statements(
         for passage, text, node in zip(passages, texts, nodes, strict=True)
     ]
     compared = [
-        f"{node.title}\n{candidate.statement.shown}"
+        f"{node.title}\n{candidate.statement.shown} {candidate.beside}".rstrip()
         for node, candidates in zip(nodes, listed, strict=True)
         for candidate in candidates
     ]
@@ -320,7 +343,8 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
                 shares.setdefault((sentence.start, sentence.end), share)
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
     candidates = (
-        _Candidate(share, read_statement(text, start, end), start) for (start, end), share in shares.items()
+        _Candidate(share, read_statement(text, start, end), start, weights.read_joined(text, start))
+        for (start, end), share in shares.items()
     )
     return [*islice(candidates, policy.STATEMENTS_MAX)]
 
@@ -359,10 +383,16 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
 class _TermWeights:
     """How much the words of a question, their synonyms and corrections weigh."""
 
-    def __init__(self, question: str, texts: Sequence[str]) -> None:
+    def __init__(self, question: str, texts: Sequence[str], tables: Iterable[str]) -> None:
+        """Weigh the words by the texts. Rows of `tables` complete those of the texts.
+
+        A word that no text has, and that looks like a mistyped stop word, such as "whats", does not count.
+        """
         matcher = TermMatcher.for_question(question)
-        terms = matcher.terms
         counts = Counter(term for text in texts for term in {located for *_, located in matcher.locate(text)})
+        stops = [*STOP_WORDS_BY_LANGUAGE[matcher.language]]
+        told = [term for term in matcher.terms if counts[term] or not list_similar_words(term, stops)]
+        terms = told or matcher.terms
         related = list_related_words(matcher, texts, present=counts.keys())
         count = len(texts) + _OTHER_TEXTS
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
@@ -376,17 +406,45 @@ class _TermWeights:
         self.matcher = TermMatcher(self.weights, matcher.language)
         self.matcher.units = matcher.units
         """Finds all these words."""
-        self._row_terms: dict[str, frozenset[str]] = defaultdict(frozenset)
-        """The words of all rows that begin alike: one table says what "Class C" is, another what it costs."""
+        self._present = frozenset(counts).intersection(terms)
+        """The words that the texts have."""
+        self._own_rows = self._group_rows(texts)
+        self._all_rows = self._group_rows((*texts, *tables))
+
+    def _group_rows(self, texts: Iterable[str]) -> dict[str, dict[str, frozenset[str]]]:
+        """Return the rows with words of the question, and these words, by what they begin with.
+
+        One table says what "Class C" is, another what it costs.
+        """
+        rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
         for unit in chain.from_iterable(read_units(text).units for text in texts):
-            if name := get_row_name(unit):
-                self._row_terms[name] |= self.find_words(unit.words)
+            if (name := get_row_name(unit)) and (words := self.find_words(unit.words)):
+                rows[name][unit.as_row.text] = words
+        return rows
+
+    def join_row(self, unit: Unit) -> frozenset[str]:
+        """Return the words that rows add which begin alike: those of all tables if they complete this one."""
+        rows = self._own_rows.get(get_row_name(unit), {})
+        return self._complete_row(unit) or frozenset().union(*rows.values())
+
+    def _complete_row(self, unit: Unit) -> frozenset[str]:
+        """Return the words of rows that begin alike if a row has all words of the texts only with them."""
+        joined = frozenset[str]().union(*self._all_rows.get(get_row_name(unit), {}).values())
+        own = self.find_words(f"{unit.head_words} {unit.words}") if joined else joined
+        return joined if self._present <= joined | own and not self._present <= own else frozenset()
+
+    def has_complete_row(self, text: str) -> bool:
+        """Return whether a row of a text has all words that any text has only with rows that begin alike."""
+        return any(map(self._complete_row, read_units(text).units))
+
+    def read_joined(self, text: str, start: int) -> str:
+        """Return the rows that begin like the one at a place, if it is complete only with them."""
+        unit = next(unit for unit in read_units(text).units if start < unit.end)
+        return " ".join(self._all_rows[get_row_name(unit)]) if self._complete_row(unit) else ""
 
     def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
         """Return the sentences and rows of a text with most weight, best first."""
-        return rank_sentences(
-            text, self.matcher, limit=limit, weights=self.weights, row_terms=self._row_terms
-        )
+        return rank_sentences(text, self.matcher, limit=limit, weights=self.weights, join_row=self.join_row)
 
     def find_words(self, text: str) -> frozenset[str]:
         """Return the words of the question, or related ones, that a text has."""

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from math import log
 from typing import NamedTuple
@@ -105,18 +105,18 @@ def rank_sentences(
     *,
     limit: int,
     weights: Mapping[str, float] | None = None,
-    row_terms: Mapping[str, Collection[str]] = {},
+    join_row: Callable[[Unit], Collection[str]] | None = None,
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a question best, best first.
 
     Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its
-    rarity in the text. `row_terms` has terms that count for each row of the name.
+    rarity in the text. `join_row` returns terms that a row has from rows of other tables.
     """
     units = read_units(text).units
     terms_by_unit = _assign_terms(units, matcher.locate(text))
-    for index, unit in enumerate(units if row_terms else ()):
-        for term in row_terms.get(get_row_name(unit), ()):
-            terms_by_unit[index].append((unit.start, unit.start, term))
+    if join_row is not None:
+        for index, unit in enumerate(units):
+            terms_by_unit[index] += [(unit.start, unit.start, term) for term in join_row(unit)]
     if weights is None:
         by_unit = ({term for *_, term in places} for places in terms_by_unit.values())
         counts = Counter(chain.from_iterable(by_unit))

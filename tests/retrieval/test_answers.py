@@ -74,6 +74,19 @@ def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
     assert passages[0].statement.row == "Class C | Deposit £100"
 
 
+def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_although_no_search_found_it() -> None:
+    library = make_library(
+        "# Punts\n\nA punt is long. Each punt has a pole.\n\n"
+        "# Classes\n\n| Class | Covers |\n|---|---|\n| B | barges |\n| C | punts |\n\n"
+        "# Deposits\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
+    )
+    hits = [Hit(section_id=id_of(library, title), score=1.0, why="") for title in ("Punts", "Deposits")]
+    passages = choose_passages(library, "whats the deposit for a punt", hits)
+    assert passages[0].statement.row == "Class C | Deposit £100"
+    passages = choose_passages(library, "whats the deposit for a punt", hits[:1])
+    assert library.node(passages[0].section_id).title == "Deposits"
+
+
 def _list_titles(library: Library, question: str, **scores: float) -> list[str]:
     hits = [Hit(section_id=id_of(library, title), score=score, why="") for title, score in scores.items()]
     passages = choose_passages(library, question, hits)
