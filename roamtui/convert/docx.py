@@ -30,14 +30,13 @@ from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
 from roamtui.convert.xml_elements import (
-    choose_alternative,
     get_attribute,
     get_local_name,
     is_true,
     list_paragraphs,
     read_number,
 )
-from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
+from roamtui.convert.zip_package import MAIN, ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS, write_checkbox, write_note_mark
 
@@ -100,15 +99,18 @@ class _Cell(Struct):
 class _DocxHtmlWriter:
     def __init__(self, package: ZipPackage, around: "_DocxHtmlWriter | None" = None) -> None:
         """Prepare to write a document. If it is inside another one, `around` is the writer of that one."""
-        main = package.find_main_part("word/document.xml")
+        main = package.find_part("", MAIN, "word/document.xml")
         self._bodies = package.parse(main).findall("{*}body")
         self._package = package
         self._is_inner = around is not None
         self._relations = package.read_relations(main)
-        parts = {each.kind: each.target for each in self._relations.values()}
-        self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
-        self._numbering = Numbering(package.parse(parts.get("numbering", "word/numbering.xml")), self._styles)
-        note_parts = {kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in ("footnote", "endnote")}
+
+        def find_part(kind: str) -> str:
+            return package.find_part(main, kind, f"word/{kind}.xml")
+
+        self._styles = StyleSheet(package.parse(find_part("styles")))
+        self._numbering = Numbering(package.parse(find_part("numbering")), self._styles)
+        note_parts = {kind: find_part(f"{kind}s") for kind in ("footnote", "endnote")}
         self._note_relations = {kind: package.read_relations(part) for kind, part in note_parts.items()}
         self._notes = {
             (kind, get_attribute(note, "id")): note
@@ -240,8 +242,6 @@ class _DocxHtmlWriter:
                     yield (), escape(write_formula(child))
                 case "ruby" | "rt":
                     yield (), f"<{name}>{_join_pieces(self._write_line(child, formatting))}</{name}>"
-                case "AlternateContent":
-                    yield from self._write_line(choose_alternative(child), formatting, marks)
                 case _ if name in _DRAWINGS:
                     yield (), "".join(self._write_drawing(child)) if is_visible else ""
                 case _ if name in _PLAIN:
@@ -373,8 +373,6 @@ class _DocxHtmlWriter:
                     diagram = self._package.parse(self._find_part(get_attribute(child, "dm"), "a diagram"))
                     items = [f"<li>{escape(text)}</li>" for text in list_paragraphs(diagram)]
                     self._boxes.append(f"<ul>{''.join(items)}</ul>")
-                case "AlternateContent":
-                    yield from self._write_drawing(choose_alternative(child), words)
                 case _:
                     yield from self._write_drawing(child, words)
 
@@ -385,8 +383,6 @@ def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
         name = get_local_name(child)
         if name in names:
             yield child
-        elif name == "AlternateContent":
-            yield from _iter_children(choose_alternative(child), *names)
         elif name in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag"):
             yield from _iter_children(child, *names)
 

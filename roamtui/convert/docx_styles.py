@@ -156,11 +156,11 @@ class Numbering:
 def _read_level(element: Any) -> tuple[int, ListLevel]:
     index = read_number(get_attribute(element, "ilvl"), 0)
     restart = read_number(get_child_value(element, "lvlRestart"), index)
-    kind = "decimal"
-    for shape in [*element.iter("{*}numFmt")][:1]:  # of several, the first is for the newest Word
-        kind = get_attribute(shape, "val")
+    shape = element.find("{*}numFmt")
+    kind = "decimal" if shape is None else get_attribute(shape, "val")
+    if kind == "custom":
         first = get_attribute(shape, "format").partition(",")[0].strip()
-        kind = first if kind == "custom" and first.isdecimal() else kind
+        kind = first if first.isdecimal() else kind
     return index, ListLevel(
         kind=kind,
         pattern=get_child_value(element, "lvlText"),

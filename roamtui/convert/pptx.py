@@ -12,14 +12,13 @@ from roamtui.convert.html_tree import read_page
 from roamtui.convert.list_numbers import PLAIN_NUMBER, format_list_number
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import (
-    choose_alternative,
     get_attribute,
     get_local_name,
     is_true,
     list_paragraphs,
     read_number,
 )
-from roamtui.convert.zip_package import Relation, ZipPackage
+from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, write_heading
 from roamtui.markdown.units import read_visible_line
@@ -44,7 +43,7 @@ _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}o
 def convert_pptx(data: bytes, name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
     package = ZipPackage(data, name)
-    main = package.find_main_part("ppt/presentation.xml")
+    main = package.find_part("", MAIN, "ppt/presentation.xml")
     deck = package.parse(main)
     slides = _list_slides(package, main, deck)
     if not slides and get_local_name(deck) != "presentation":
@@ -95,30 +94,23 @@ class _SlideReader:
 
     def read_slide(self, part: str) -> tuple[str, str, str]:
         """Return a slide's title, the rest as HTML, and words if it is hidden; all may be empty."""
-        slide = self._parse(part)
+        slide = self._package.parse(part, is_needed=bool(part))
         self._relations = self._package.read_relations(part)
         shapes = [shape for tree in slide.iterfind("{*}cSld/{*}spTree") for shape in tree]
         title = next((shape for shape in shapes if _get_kind(shape) in _TITLE_KINDS), None)
         others = (shape for shape in shapes if shape is not title)
         body = "".join(self._write_shapes(others))
         heading = self._write_line(title) if title is not None else ""
-        if notes := self._find_part("notesSlide"):
+        if notes := self._package.find_part(part, "notesSlide"):
             self._relations = self._package.read_relations(notes)
-            frames = (each for each in self._parse(notes).iter("{*}sp") if _get_kind(each) not in _EDGE_KINDS)
+            frames = (
+                each
+                for each in self._package.parse(notes, is_needed=True).iter("{*}sp")
+                if _get_kind(each) not in _EDGE_KINDS
+            )
             written = "".join(self._write_paragraphs(frame, is_list=False) for frame in frames)
             body += f"<p><b>Notes:</b></p>{written}" if written else ""
         return heading, body, " (hidden)" if not is_true(slide.get("show", "1")) else ""
-
-    def _parse(self, part: str) -> Any:
-        """Parse a part. Content in several forms, such as a formula and its picture, gets its first form."""
-        root = self._package.parse(part, is_needed=bool(part))
-        for alternatives in [*root.iter("{*}AlternateContent")]:
-            for child in choose_alternative(alternatives):
-                alternatives.addprevious(child)
-        return root
-
-    def _find_part(self, kind: str) -> str:
-        return next((each.target for each in self._relations.values() if each.kind == kind), "")
 
     def _write_shapes(self, shapes: Iterable[Any]) -> Iterator[str]:
         """Yield the HTML of shapes in reading order. Those without places of their own come first."""
@@ -142,7 +134,7 @@ class _SlideReader:
             return self._write_table(table)
         for diagram in frame.iter("{*}relIds"):
             relation = self._relations.get(get_attribute(diagram, "dm"))
-            root = self._parse(relation.target if relation else "")
+            root = self._package.parse(relation.target if relation else "")
             return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in list_paragraphs(root))}</ul>"
         properties = frame.find("*/{*}cNvPr")
         words = "" if properties is None else properties.get("descr", "")

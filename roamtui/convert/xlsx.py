@@ -17,7 +17,7 @@ from roamtui.convert.html_tree import read_page
 from roamtui.convert.markdown_table import MarkdownCell, write_cell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, read_number
-from roamtui.convert.zip_package import Relation, ZipPackage
+from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.markdown.escaping import write_link
 
 CELLS_MAX = 4_000_000
@@ -61,11 +61,11 @@ class Workbook:
 
     def __init__(self, package: ZipPackage) -> None:
         """Find the parts of a workbook."""
-        start = package.find_main_part("xl/workbook.xml")
+        self._main = package.find_part("", MAIN, "xl/workbook.xml")
         self._package = package
-        self._root = package.parse(start)
+        self._root = package.parse(self._main)
         self.is_xlsx = get_local_name(self._root) == "workbook"
-        self._parts = package.read_relations(start) if self.is_xlsx else {}
+        self._parts = package.read_relations(self._main) if self.is_xlsx else {}
         self._epoch_days = 0
         self._texts: list[str] = []
         self._formats: dict[str, NumberFormat | None] = {}
@@ -76,20 +76,17 @@ class Workbook:
         settings = next(self._root.iter("{*}workbookPr"), None)
         if settings is not None and is_true(settings.get("date1904")):
             self._epoch_days = _DAYS_TO_1904
-        styles = self._package.parse(self._find_part("styles"))
+        styles = self._package.parse(self._package.find_part(self._main, "styles", "xl/styles.xml"))
         self._formats = _read_formats(styles)
         self._bold_styles = _read_bold_styles(styles)
-        if self._package.has(strings := self._find_part("sharedStrings")):
+        strings = self._package.find_part(self._main, "sharedStrings", "xl/sharedStrings.xml")
+        if self._package.has(strings):
             self._texts += map(_read_text, self._package.iter_elements(strings, "si"))
         for entry in self._root.iter("{*}sheet"):
             sheet = Sheet(name=entry.get("name", ""), is_visible=entry.get("state", "visible") == "visible")
             if relation := self._parts.get(get_attribute(entry, "id")):
                 self._fill_sheet(sheet, relation.target)
             yield sheet
-
-    def _find_part(self, kind: str) -> str:
-        targets = (part.target for part in self._parts.values() if part.kind == kind)
-        return next(targets, f"xl/{kind}.xml")
 
     def _fill_sheet(self, sheet: Sheet, part: str) -> None:
         relations = self._package.read_relations(part)

@@ -37,8 +37,3 @@ def read_number(value: str | None, default: int = 0) -> int:
 def is_true(value: str | None) -> bool:
     """Return whether the value of an attribute of Office means yes. No value means no."""
     return (value or "0").lower() not in ("0", "false", "off", "none")
-
-
-def choose_alternative(alternatives: Any) -> Any:  # noqa: ANN401
-    """Return the first of several forms of some content of Office: the one for its newest version."""
-    return next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())

@@ -15,6 +15,8 @@ from msgspec import Struct
 from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
 
+MAIN = "officeDocument"
+"""The kind of the part that an Office file is about."""
 ZIP_START = b"PK\x03\x04"
 """First bytes of a zip archive."""
 BYTES_MAX = 200_000_000
@@ -130,12 +132,22 @@ class ZipPackage:
                 root = etree.fromstring(data, parser)
         if any(entry.level == etree.ErrorLevels.FATAL for entry in parser.error_log):
             self._damaged[part_name] = None
-        return etree.Element("empty") if root is None else root
+        if root is None:
+            return etree.Element("empty")
+        # Of content in several forms, such as a formula and its picture, the first is for the newest Office.
+        for alternatives in [*root.iterdescendants("{*}AlternateContent")]:
+            for child in [*next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())]:
+                alternatives.addprevious(child)
+            alternatives.getparent().remove(alternatives)
+        return root
 
-    def find_main_part(self, usual_name: str) -> str:
-        """Return the name of the part that an Office file is about, which is usually the same."""
-        starts = self.read_relations("").values()
-        return next((each.target for each in starts if each.kind == "officeDocument"), usual_name)
+    def find_part(self, part_name: str, kind: str, usual_name: str = "") -> str:
+        """Return the name of the part of a kind to which another part, or the whole file, refers.
+
+        The name of the whole file is empty. Without such a part, return its usual name.
+        """
+        relations = self.read_relations(part_name).values()
+        return next((each.target for each in relations if each.kind == kind), usual_name)
 
     def iter_elements(self, part_name: str, *names: str) -> Iterator[Any]:
         """Yield the elements of a part that have one of the `names`, as far as the part is sound.

@@ -35,11 +35,6 @@ _SITEMAP_BYTES_MAX = 50_000_000
 # gigabytes.
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
 _SITEMAP_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
-_FILE_SUFFIX = re.compile(
-    r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z",
-    re.IGNORECASE,
-)
-"""Ending of a URL that leads to a file such as a picture, not to a page."""
 _MACHINE_PAGE = re.compile(
     r"/(?:(?:search|404)\.html?|(?:genindex|(?:\w+-)?modindex)(?:-[\w.]+)?(?:\.html?|/?))\Z", re.IGNORECASE
 )
@@ -70,7 +65,7 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     origin = origin_of(first.final_url)
 
     def is_page(url: str) -> bool:
-        is_text = not _FILE_SUFFIX.search(url) and not _MACHINE_PAGE.search(urlsplit(url).path)
+        is_text = not _MACHINE_PAGE.search(urlsplit(url).path)
         is_other = url not in (first.url, first.final_url) and covers_origin(origin, origin_of(url))
         return is_text and is_other and robots.can_fetch(USER_AGENT, url)
 

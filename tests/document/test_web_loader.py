@@ -209,7 +209,7 @@ def list_titles(library: Library) -> list[str]:
 def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
     with FakeSite({"/": HOME.format(""), "/guide/ovens.html": HTML.format("Ovens")}) as site:
         site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private/\n"
-        paths = ["/", "/guide/ovens.html", "/guide/rye-bread", "/private/x", "/logo.png", "/about"]
+        paths = ["/", "/guide/ovens.html", "/guide/rye-bread", "/private/x", "/about"]
         paths += ["/search.html", "/en/genindex.html", "/genindex-A.html", "/py-modindex.html", "/404.html"]
         other = "<url><loc>https://other.example/x</loc></url></urlset>"
         site.pages["/sitemap.xml"] = make_sitemap(site, *paths).replace("</urlset>", other)
@@ -273,7 +273,7 @@ def test_an_outline_from_a_part_of_the_sitemaps_says_so(sitemaps: list[str], pag
     with FakeSite({"/": HOME.format("")}) as site:
         site.pages["/sitemap.xml"] = make_index(*map(site.url, sitemaps))
         for path in set(sitemaps) - {"/missing.xml"}:
-            paths = (f"{path}/{number}" if number < 20 else f"/{number}.png" for number in range(pages))
+            paths = (f"{path}/{number}" if number < 20 else f"/{number}/404.html" for number in range(pages))
             site.pages[path] = make_sitemap(site, *paths)
         root = open_site(site).root
         sentence = "Not all lists of the site were read, so some pages may be missing."
