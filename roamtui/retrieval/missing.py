@@ -6,7 +6,6 @@ It never says that other words are missing: a text can say the same in other for
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from os.path import commonprefix
 
 from roamtui.document.library import Library
@@ -77,21 +76,24 @@ def list_absent_names(query: str, library: Library) -> list[str]:
 def spell_out(question: str, library: Library) -> str:
     """Return a question with what its abbreviations stand for: "annual general meeting" for "agm".
 
-    An abbreviation is a word that no text has, but whose letters begin the words of a title, or neighbouring
-    words with capitals. 5 MB take about 20 ms for each short word.
+    An abbreviation is a word that no text has, but whose letters begin neighbouring words, other than stop
+    words. If different words begin so, only those with capitals count. 5 MB take 0.1 s for each such word.
     """
     texts = [document.text for document in library.documents]
-    titles = [title.title() for document in library.documents for title in document.columns.titles]
     for word in filter(_ABBREVIATION.fullmatch, extract_query_terms(question)):
-        first, *others = list(word.upper())
-        rest = "".join(rf"[\s-]+{initial}[^\W\d_]+" for initial in others)
-        # What is before the first letter is checked after it, which makes this ten times as fast.
-        phrase = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}")
-        named = (match[0] for text in texts for match in phrase.finditer(text))
-        spelled = next(chain(filter(phrase.fullmatch, titles), named), "")
         whole = re.compile(rf"\b{word}\b", re.IGNORECASE)
-        if spelled and not any(map(whole.search, texts)):
-            question = whole.sub(" ".join(spelled.lower().split()), question)
+        if any(map(whole.search, texts)):
+            continue
+        first, *others = list(word)
+        rest = "".join(rf"[\s-]+{initial}[^\W\d_]+" for initial in others)
+        # What is before the first letter is checked after it, which is faster.
+        pattern = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}", re.IGNORECASE)
+        found = {" ".join(phrase.split()) for text in texts for phrase in pattern.findall(text)}
+        phrases = {phrase for phrase in found if STOP_WORDS.isdisjoint(phrase.lower().split())}
+        named = [phrase for phrase in phrases if phrase.istitle()]
+        spelled = {phrase.lower() for phrase in named or phrases}
+        if len(spelled) == 1:
+            question = whole.sub(spelled.pop(), question)
     return question
 
 

@@ -38,7 +38,7 @@ def test_missing_words_are_one_statement(count: int, statement: tuple[str, ...])
 )
 def test_an_abbreviation_that_no_text_has_is_spelled_out(question: str, spelled: str) -> None:
     text = (
-        "# Annual general meeting\n\nThe Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
-        "\n## The six great rules\n\nNone.\n"
+        "The annual general meeting. The Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
+        "\n## The six great rules\n\nNone. Some green reeds.\n"
     )
     assert spell_out(question, Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))) == spelled
