@@ -23,8 +23,9 @@ class PassageCard(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Names the words that were found, if any."""
-        return f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
+        """Names the words that were found, and the row beside its own, if any."""
+        found = f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
+        return " · ".join(filter(None, (found, shorten(self.passage.statement.beside, _WORDS_LENGTH_MAX))))
 
 
 def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:

@@ -84,8 +84,6 @@ class _Candidate(NamedTuple):
     statement: Statement
     start: int
     """Where it begins in the passage."""
-    beside: str = ""
-    """What a row that begins alike says of it in words of the question."""
 
 
 def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
@@ -252,7 +250,7 @@ def _choose_statements(
         for passage, text, node in zip(passages, texts, nodes, strict=True)
     ]
     compared = [
-        f"{node.title}\n{candidate.statement.shown} {candidate.beside}".rstrip()
+        f"{node.title}\n{candidate.statement.shown} {candidate.statement.beside}".rstrip()
         for node, candidates in zip(nodes, listed, strict=True)
         for candidate in candidates
     ]
@@ -343,7 +341,7 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
                 shares.setdefault((sentence.start, sentence.end), share)
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
     candidates = (
-        _Candidate(share, read_statement(text, start, end), start, weights.read_joined(text, start))
+        _Candidate(share, weights.read_statement(text, start, end), start)
         for (start, end), share in shares.items()
     )
     return [*islice(candidates, policy.STATEMENTS_MAX)]
@@ -437,10 +435,14 @@ class _TermWeights:
         """Return whether a row of a text has all words that any text has only with rows that begin alike."""
         return any(map(self._complete_row, read_units(text).units))
 
-    def read_joined(self, text: str, start: int) -> str:
-        """Return the rows that begin like the one at a place, if it is complete only with them."""
+    def read_statement(self, text: str, start: int, end: int) -> Statement:
+        """Read a statement. The row beside it has most words of the question of those that complete it."""
+        statement = read_statement(text, start, end)
         unit = next(unit for unit in read_units(text).units if start < unit.end)
-        return " ".join(self._all_rows[get_row_name(unit)]) if self._complete_row(unit) else ""
+        if not self._complete_row(unit):
+            return statement
+        rows = self._all_rows[get_row_name(unit)]
+        return statement._replace(beside=max(rows, key=lambda row: len(rows[row])))
 
     def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
         """Return the sentences and rows of a text with most weight, best first."""

@@ -45,6 +45,8 @@ class Statement(NamedTuple):
     words: str = ""
     row: str = ""
     """A row with its column heads; empty for a sentence, and for a row whose heads are not known."""
+    beside: str = ""
+    """A row of another table that says what this one is about, such as ``Class C | Covers Chainsaws``."""
 
     @property
     def shown(self) -> str:

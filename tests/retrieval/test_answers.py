@@ -83,6 +83,7 @@ def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_althoug
     hits = [Hit(section_id=id_of(library, title), score=1.0, why="") for title in ("Punts", "Deposits")]
     passages = choose_passages(library, "whats the deposit for a punt", hits)
     assert passages[0].statement.row == "Class C | Deposit £100"
+    assert passages[0].statement.beside == "Class C | Covers punts"
     passages = choose_passages(library, "whats the deposit for a punt", hits[:1])
     assert library.node(passages[0].section_id).title == "Deposits"
 
