@@ -35,6 +35,7 @@ _SITEMAP_BYTES_MAX = 50_000_000
 # gigabytes.
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
 _SITEMAP_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
+_SITEMAP_END = re.compile(r"</(?:urlset|sitemapindex)\s*>", re.IGNORECASE)
 _MACHINE_PAGE = re.compile(
     r"/(?:(?:search|404)\.html?|(?:genindex|(?:\w+-)?modindex)(?:-[\w.]+)?(?:\.html?|/?))\Z", re.IGNORECASE
 )
@@ -152,7 +153,7 @@ def _find_in_sitemaps(
     is_cut = False
     for sitemap in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list
         text = _fetch_body(files, sitemap).decode("utf-8", "replace")
-        is_cut = is_cut or not text
+        is_cut = is_cut or _SITEMAP_END.search(text) is None
         is_index = _SITEMAP_INDEX.search(text[:2_000]) is not None
         for match in _LOCATION.finditer(text):
             if len(pages) > _PAGES_MAX or count == _URLS_MAX or files.cut_if_late():
