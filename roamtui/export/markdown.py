@@ -104,7 +104,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
             sentence = format_sentence(surroundings.text) if surroundings is not None else ""
             change = f"*({located.change_note})*" if located.change_note else ""
             parts += filter(None, [location, sentence, change, located.note.comment])
-    return "\n\n".join(parts) + "\n"
+    return sanitise_text("\n\n".join(parts)) + "\n"
 
 
 def _format_location(citation: Citation, source: str) -> str:

@@ -13,12 +13,14 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import Note, make_note
+from roamtui.document.document import hash_text
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.models.registry import make_model
+from roamtui.plain import sanitise_text
 from roamtui.quotes.claims import parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
@@ -29,6 +31,8 @@ from roamtui.sources.source_names import join_sources
 from roamtui.text import Span
 from tests.conversation.conversations import Recorder, find
 from tests.export.answering import LABELS, answer_question
+
+_PIPED = f"-{hash_text('')}"
 
 
 def _make_citation(*titles: str, line: int, quote: str | None = None) -> Citation:
@@ -85,10 +89,10 @@ def test_a_source_has_the_place_of_its_words_and_none_if_its_id_is_unknown(citat
 
 
 def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None:
-    note = Note(id="1", at="", source_key="-1c2bed", citation=_make_citation("Tools", line=5))
-    text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "-1c2bed", "Garden manual")
+    note = Note(id="1", at="", source_key=_PIPED, citation=_make_citation("Tools", line=5))
+    text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], _PIPED, "Garden manual")
     assert "— standard input › Tools · line 5" in text
-    for markdown in (text, render_markdown(Recorder().state, "-1c2bed")):
+    for markdown in (text, render_markdown(Recorder().state, _PIPED)):
         source, _ = parse_source_lines(markdown)
         assert source == "- (standard input)"
         with pytest.raises(SourceError, match="came from standard input"):
@@ -104,6 +108,14 @@ def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:
     exported = render_notes(locate_notes([make_note(library, cited, "Dear!")], library), "x.md", "x")
     assert "> 2 euros\n" in exported
     assert "In full: Kind Late | Fee 2 euros\n" in exported
+
+
+def test_notes_cannot_act_on_a_terminal() -> None:
+    citation = replace(_make_citation("Tools", line=5), quote="Not \u202eetirw\x1b[31m")
+    note = Note(id="1", at="", source_key="/docs/\x1b[1mx.md", citation=citation, comment="\x1b[1mBold")
+    text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], note.source_key, "x")
+    assert text == sanitise_text(text)
+    assert "␛[1mBold" in text
 
 
 def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
