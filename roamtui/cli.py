@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from argparse import Namespace, RawDescriptionHelpFormatter
+from contextlib import suppress
 
 from roamtui import __version__
 from roamtui.commands.app import DEMO, SERVE, add_app_options, run_app
@@ -120,7 +121,11 @@ def parse_arguments(arguments: list[str]) -> Namespace:
         if hint:
             raise UsageError(f'there is no command or file "{first}".{hint}')
     run = COMMANDS[name].run if name else _run_app
-    return make_parser(name).parse_intermixed_args(rest, Namespace(run=run))
+    parser = make_parser(name)
+    if "--" in rest:
+        with suppress(UsageError):  # before Python 3.13, the other function loses a -- before all arguments
+            return parser.parse_args(rest, Namespace(run=run))
+    return parser.parse_intermixed_args(rest, Namespace(run=run))
 
 
 def _run_app(args: Namespace) -> int:

@@ -21,7 +21,7 @@ _OWNER_ONLY_FOLDER = 0o700
 _OWNER_ONLY_FILE = 0o600
 _ANY_FILE = 0o666
 """The mode of an ordinary new file, from which the system takes the person's umask."""
-_STANDARD_INPUT = re.compile(r"-(?:[0-9a-f]*| \(standard input\))")
+_STANDARD_INPUT = re.compile(r"-(?:[0-9a-f]{32}| \(standard input\))?")
 _BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui import paths
+from roamtui.document.document import hash_text
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022])
@@ -98,3 +99,8 @@ def test_a_path_is_shown_from_the_working_or_the_home_folder(
     monkeypatch.chdir(here)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     assert paths.display_path(path if path == "-" else str(tmp_path / path)) == shown.replace("/", os.sep)
+
+
+def test_only_a_dash_and_what_stands_for_it_elsewhere_is_standard_input() -> None:
+    assert all(map(paths.is_standard_input, ("-", f"-{hash_text('')}", "- (standard input)")))
+    assert not any(map(paths.is_standard_input, ("-e", "-cafe", "-notes.md")))

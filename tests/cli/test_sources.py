@@ -1,6 +1,7 @@
 """Folders, several files, other formats and addresses on the command line."""
 
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,25 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     assert shown.out.startswith("# Fines\n")
     assert "Fines, p. 2, lines " in run("search", manual, "late spade").out
     assert "manual.pdf: converted from PDF; line numbers refer to the converted text.\n" in shown.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "outline -- -cafe.md",
+        "outline --json -- -cafe.md",
+        "outline b.md --json -- -cafe.md",
+        "search -- -cafe.md -x",
+        "search b.md --json -- -x",
+    ],
+)
+def test_what_follows_two_dashes_is_no_option(run: RunCommand, tmp_path: Path, line: str) -> None:
+    for name in ("-cafe.md", "b.md"):
+        (tmp_path / name).write_text("# Fines\n\nThe word is x.\n")
+    with chdir(tmp_path):
+        result = run(*line.split())
+    assert (result.code, result.err) == (0, "")
+    assert "Fines" in result.out
 
 
 LIST = (

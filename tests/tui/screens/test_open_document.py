@@ -183,7 +183,7 @@ def test_conversations_and_the_documents_that_are_still_there_are_offered(tmp_pa
         replace(_SUMMARY, id="one", source=str(handbook)),
         replace(_SUMMARY, id="asked", source=str(script), is_one_shot=True),
         replace(_SUMMARY, id="two", source=str(tmp_path / "gone.md")),
-        replace(_SUMMARY, id="three", source="-0123"),
+        replace(_SUMMARY, id="three", source=f"-{'0123' * 8}"),
         replace(_SUMMARY, id="four", source="https://site.example/llms.txt", title=""),
     )
     offers = make_offers(summaries)
