@@ -36,8 +36,6 @@ _PARTS = re.compile(r"(?<![-\d])\d{2,}|(?<=-)[a-z]{3,}\b")
 after a hyphen."""
 _ABBREVIATION = re.compile(r"[a-z]{3,6}")
 """Words with fewer letters have the initials of too many neighbours."""
-_ENDING = re.compile(r"(?:est|er|ly)\Z")
-"""An ending that the stemmer keeps."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
 _UNSPOKEN = re.compile(r"[\W_]+|(?<=[aou])e")
 """What is neither letter nor digit, and an e that may stand for the two dots of ä, ö and ü."""
@@ -121,7 +119,6 @@ def _list_forms(query: str) -> dict[str, list[str]]:
 
 def _shorten(word: str) -> str:
     """Return what all forms of a word begin with. A stem may end with an i for y, or with an e."""
-    word = _ENDING.sub("", word)
     start = commonprefix((word, stem(word)))  # noqa: RUF071 - these are letters, not paths
     return start.removesuffix("e").removesuffix("i")
 
