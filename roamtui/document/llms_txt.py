@@ -23,6 +23,8 @@ _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5
 _BARE_URL_END = ".,;:!?)*_]"
 """Characters at the end of a bare URL that do not belong to it."""
 _AROUND_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
+_FULL_NAME = re.compile(r"(?<![a-z])full(?![a-z])")
+"""The name of a file with whole pages has this word, as llms-full.txt does."""
 _TITLE_LENGTH_MAX = 300
 _LENGTH_MAX = 1_500_000
 """Maximum length of a list of links, in characters."""
@@ -30,7 +32,7 @@ _LENGTH_MAX = 1_500_000
 
 def add_llms_txt_links(document: Document, name: str) -> Document:
     """Parse a document again for its links, unless its `name` says that it has whole pages."""
-    if "full" in name or len(document.text) > _LENGTH_MAX:
+    if _FULL_NAME.search(name) or len(document.text) > _LENGTH_MAX:
         return document
     return replace(document, columns=add_links(document.columns, document.text, document.url))
 

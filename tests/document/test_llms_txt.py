@@ -32,7 +32,13 @@ def test_links_of_list_items_become_nodes(text: str, expected: list[list[str]]) 
 
 @pytest.mark.parametrize(
     ("name", "is_list"),
-    [("llms.txt", True), ("llms-small.txt", True), ("llms-full.txt", False), ("notes on llms.md", False)],
+    [
+        ("llms.txt", True),
+        ("llms-small.txt", True),
+        ("llms-full.txt", False),
+        ("fullcalendar-llms.txt", True),
+        ("notes on llms.md", False),
+    ],
 )
 def test_a_list_of_links_is_known_by_its_name(name: str, *, is_list: bool) -> None:
     for url in ("https://x.example/docs/", None):
