@@ -62,7 +62,8 @@ class AnswerReport:
 
     def list_cards(self) -> list[PassageCard]:
         """List a card for each passage."""
-        return list_cards(self.exchange.question, self.exchange.passages, self._library)
+        question = self.exchange.spelled_question or self.exchange.question
+        return list_cards(question, self.exchange.passages, self._library)
 
     @property
     def endings(self) -> tuple[tuple[str, Severity], ...]:

@@ -92,7 +92,7 @@ async def answer_offline(
     if searcher is not None:
         searcher.refresh(state.library)
     try:
-        hits, passages = await call_in_thread(_find_passages, state, searcher)
+        question, hits, passages = await call_in_thread(_find_passages, state, searcher)
     except RoamtuiError as failure:
         error = str(failure)
     else:
@@ -112,7 +112,7 @@ async def answer_offline(
     elif may_answer:
         lead = _HAS_WORDS
     else:
-        lead = await asyncio.to_thread(_write_lead, state, hits, absent, passages)
+        lead = await asyncio.to_thread(_write_lead, state, question, hits, absent, passages)
     if searcher is not None and not error and not may_answer:
         lead = " ".join(filter(None, [lead, _state_coverage(searcher.vector_coverage)]))
     text, citations = _write_cards(cards, state.library, lead)
@@ -120,6 +120,7 @@ async def answer_offline(
     stopped = StopReason.ANSWERED if may_answer else StopReason.NEAREST
     return QuestionAnswered(
         answer=text,
+        spelled_question=question,
         stopped=stopped if cards else StopReason.NOT_FOUND,
         citations=citations,
         steps=len(state.exchanges[-1].steps),
@@ -134,12 +135,11 @@ async def add_passages(
     if searcher is None:
         return outcome
     try:
-        _, passages = await call_in_thread(_find_passages, state, searcher)
+        question, _, passages = await call_in_thread(_find_passages, state, searcher)
     except RoamtuiError:
         return outcome
     if not passages:
         return outcome
-    question = state.exchanges[-1].question
     own = outcome.answer[: outcome.own_length]
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
     cited = _cite_passages(passages, state.library)
@@ -169,7 +169,11 @@ async def _open_sections(
 
 
 def _write_lead(
-    state: ConversationState, hits: Sequence[Hit], absent: Sequence[str], passages: Sequence[FoundPassage]
+    state: ConversationState,
+    question: str,
+    hits: Sequence[Hit],
+    absent: Sequence[str],
+    passages: Sequence[FoundPassage],
 ) -> str:
     """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
 
@@ -177,16 +181,15 @@ def _write_lead(
     none of them answers it.
     """
     library = state.library
-    exchange = state.exchanges[-1]
     missing = list_absence_clauses(absent)
     if passages:
         absence = format_absence(measure_coverage(library), *missing) if missing else ""
         return f"{_judge(passages)} {absence}".rstrip()
-    coverage = measure_coverage(library, exchange.within)
+    coverage = measure_coverage(library, state.exchanges[-1].within)
     is_compared = any(hit.similarity is not None for hit in hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
     lead = f"Not found: {format_absence(coverage, f'{nothing} found', *missing)}"
-    places = "; ".join(_list_places_of_words(exchange.question, hits, library))
+    places = "; ".join(_list_places_of_words(question, hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
 
 
@@ -214,13 +217,14 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 
 def _find_passages(
     state: ConversationState, searcher: Searcher | None
-) -> tuple[tuple[Hit, ...], Sequence[FoundPassage]]:
-    """Return the hits of a search for the current question, and their best passages."""
+) -> tuple[str, tuple[Hit, ...], Sequence[FoundPassage]]:
+    """Return the current question without its abbreviations, the hits for it, and their best passages."""
     *earlier, last = (exchange.question for exchange in state.exchanges)
-    questions = [*earlier, spell_out(last, state.library)]
-    question = questions[-1] if asks_itself(questions[-1]) else complete_follow_up(questions)
+    spelled = spell_out(last, state.library)
+    questions = [*earlier, spelled]
+    question = spelled if asks_itself(spelled) else complete_follow_up(questions)
     if searcher is None or not extract_query_terms(question):
-        return (), ()
+        return spelled, (), ()
     hits = search_question(
         searcher,
         questions,
@@ -230,7 +234,8 @@ def _find_passages(
     )
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
-    return hits, choose_passages(state.library, question, hits, pieces=pieces, compare=searcher.compare)
+    passages = choose_passages(state.library, question, hits, pieces=pieces, compare=searcher.compare)
+    return spelled, hits, passages
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:

@@ -456,6 +456,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     stopped: StopReason | None = None
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
+    spelled_question: str = ""
+    """The question of passages, with its abbreviations spelled out; empty without passages."""
     error: str = ""
     """One plain sentence if `stopped` is `error`."""
     reading: Reading | None = None

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
@@ -202,6 +203,20 @@ async def test_an_answer_says_if_only_a_part_of_the_document_was_compared_by_mea
     answers = [(await talk.ask("Where may the captain moor a boat?")).answer for _ in range(3)]
     said = ["were compared by meaning so far. `roamtui index` compares all." in answer for answer in answers]
     assert said == [True, True, False], answers
+
+
+async def test_an_abbreviation_is_answered_like_its_words() -> None:
+    text = "# Club\n\n## Meetings\n\nThe Annual General Meeting takes place in March.\n"
+    answer, words = [
+        await make_talk(text).ask(question) for question in ("When is the agm?", "When is the annual general meeting?")
+    ]
+    assert answer.stopped is StopReason.ANSWERED
+    assert (answer.answer, answer.citations) == (words.answer, words.citations)
+    talk = make_talk(text)
+    await talk.ask("When is the agm?")
+    state = talk.agent.conversation.state
+    cards = AnswerReport(state.exchanges[-1], state.library).list_cards()
+    assert [card.label for card in cards] == ["has: annual general meeting"]
 
 
 async def test_passages_are_shown_as_before_when_they_are_looked_up_again() -> None:
