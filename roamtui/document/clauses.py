@@ -131,8 +131,9 @@ def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterato
         end = starts[row + 1]
         if number:
             yield _Clause(begin, number, section.title, section.level, 0, is_sure=True)
-        first = None if begin else _FIRST.match(text)
-        for match in chain((first,) if first else (), _PARAGRAPH.finditer(text, begin, end)):
+        body = min(text.find("\n", begin) + 1 or end, end) if section.level else begin
+        first = _FIRST.match(text, body, end)
+        for match in chain((first,) if first else (), _PARAGRAPH.finditer(text, max(begin - 1, 0), end)):
             key = _parse_key(match["number"])
             offset = match.start("marks")
             is_marked = bool(key) and (match["word"] or match["point"] or len(key) > 1)
@@ -143,7 +144,8 @@ def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterato
             name = _TITLE_END.sub("", words).strip(" *_")
             shown = shorten(f"{line.removesuffix(words)} {name}".strip(" *_"), _TITLE_LENGTH)
             is_sure = bool(match["word"]) or len(key) > 1 or name.isupper() or words[:1].isalpha()
-            yield _Clause(text.rfind("\n", begin, offset) + 1, key, shown, 0, section.level, is_sure)
+            line_start = text.rfind("\n", 0, offset) + 1
+            yield _Clause(line_start, key, shown, 0, section.level, is_sure)
 
 
 def parse_clause_number(title: str) -> tuple[int, ...]:

@@ -27,6 +27,8 @@ def test_numbered_clauses_are_the_outline_of_a_text_without_headings() -> None:
     levels = (1, 2, 2, 1, 2, 1, 2)
     assert [entry for entry in read_outline(text) if entry[0]] == list(zip(levels, titles, strict=True))
     run_on = "".join(f"{n}.{m} Title. {_BODY}\n\n" for n in (1, 2, 3) for m in (1, 2))
+    for front_matter in ("---\na: b\n---\n", "---\na: b\n---\n\n"):
+        assert read_outline(front_matter + run_on) == read_outline(run_on)
     assert read_outline(run_on)[:2] == [(1, "1.1 Title"), (1, "1.2 Title")]
 
 
@@ -37,12 +39,13 @@ def test_numbered_clauses_are_the_outline_of_a_text_without_headings() -> None:
          [(2, "Section 1.2 B")]),
         (_write("# Law", "1.TERM", "### 1.1 A", "### 1.2 B", "2.PRICE", "### 2.1 C"),
          [(2, "1. TERM"), (2, "2. PRICE")]),
+        ("# Law\n" + _write("1. TERM", "## 2. PRICE", "## 3. LAW", "## 4. SIGNS"), [(2, "1. TERM")]),
         (_write("# Law", "1.1 A", "1.2 B", "2.1 C", "2.2 D", "3.1 E", "# Other", body=_BODY * 5),
          [(2, "1.1 A"), (2, "1.2 B"), (2, "2.1 C"), (2, "2.2 D"), (2, "3.1 E")]),
         (_write("# Use", "## 1. A", "## 2. B", "3. Press the key", "## 3. C", "## 4. D"), []),
         (_write("# Use", *(f"{number}. Step" for number in range(1, 9))), []),
     ],
-    ids=["a gap", "chapters above", "a long section", "a list", "steps"],
+    ids=["a gap", "chapters above", "directly after a heading", "a long section", "a list", "steps"],
 )  # fmt: skip
 def test_numbered_clauses_divide_long_sections_in_which_their_sequence_holds(
     text: str, added: list[tuple[int, str]]
