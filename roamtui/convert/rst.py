@@ -3,6 +3,7 @@
 No directive reads a file.
 """
 
+import io
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -172,6 +173,9 @@ class _Writer:
         """Write a directive; return an empty text if it stays as it is."""
         options = _OPTIONS.match(f"{body}\n")
         content = body[options.end() :] if options else body
+        if kind == "math":
+            content = f"{argument}\n{content}"
+            argument = ""
         if kind in _CODE_KINDS and _LANGUAGE.fullmatch(argument) and content.strip():
             return write_code(content.strip("\n"), argument)
         if kind in _TABLE_KINDS:
@@ -194,7 +198,7 @@ class _Writer:
             rows = [[self._write_cell(cell) for cell in _split_items(row)] for row in _split_items(content)]
         elif len(delimiter) == 1:
             head = options.get("header", "").strip()
-            read = iter_rows([head, *content.strip().split("\n")], delimiter)
+            read = iter_rows(io.StringIO(f"{head}\n{content.strip()}"), delimiter)
             rows = [[self._write_inline(" ".join(cell.split())) for cell in row] for _, row in read]
         if not any(rows):
             return ""
