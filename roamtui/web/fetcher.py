@@ -126,24 +126,28 @@ class Fetcher:
         if not allowed.allows(requested_url):
             raise OriginNotApprovedError(origin_of(requested_url))
         pages: list[tuple[HttpResponse, str]] = []
+        notes: list[str] = []
         with self._deadline.within(min(seconds_max, self._options.total_seconds_max)):
             try:
                 for page in self._iter_readable(requested_url, allowed, follows_public=follows_public):
                     pages.append(page)
-            except (FetchError, OriginNotApprovedError):
+            except (FetchError, OriginNotApprovedError) as error:
                 if not pages:
                     raise
+                notes.append(f"{error} The page before the redirect is shown.")
         response, problem = pages[-1]
         if self._options.is_offline:
             problem = "roamtui was started with --no-network."
-        day = time.strftime("%Y-%m-%d", time.localtime(response.fetched_at))
+        if problem:
+            day = time.strftime("%Y-%m-%d", time.localtime(response.fetched_at))
+            notes.append(f"{problem} {response.url} is shown as it was on {day}.")
         return FetchedPage(
             url=requested_url,
             final_url=response.url,
             media_type=response.media_type,
             charset=response.charset,
             body=response.body,
-            notes=(f"{problem} {response.url} is shown as it was on {day}.",) if problem else (),
+            notes=tuple(notes),
         )
 
     def _iter_readable(
