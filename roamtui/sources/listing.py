@@ -37,6 +37,7 @@ DEPTH_MAX = 100
 _FULL = "all files after the first {:,}"
 _OUTSIDE = ("link that leads outside the folder", "links that lead outside the folder")
 _UNREADABLE = ("folder that cannot be read", "folders that cannot be read")
+_TOO_DEEP = ("folder nested too deeply", "folders nested too deeply")
 _OTHER_KINDS = ("file of another kind", "files of other kinds")
 _NO_FILE = "is not a file of the folder any more. Reload the document."
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
@@ -122,6 +123,7 @@ def list_folder(folder: Path) -> Listing:
     watched = [ignore_file] if ignore_file.is_file() else []
     outside: list[str] = []
     unreadable: list[str] = []
+    too_deep: list[str] = []
     others: list[str] = []
     for place, inner, names in os.walk(
         root, onerror=lambda error: unreadable.append(Path(error.filename).name)
@@ -146,13 +148,13 @@ def list_folder(folder: Path) -> Listing:
         if len(files) > FILES_MAX:
             break
         if len(at) >= DEPTH_MAX:
-            unreadable.extend(f"{place}/{name}".removeprefix(f"{root}/")[-60:] for name in inner)
+            too_deep.extend("/".join((*at, format_name(name))) for name in inner)
             inner.clear()
     if not files:
         raise SourceError(
             f"{folder} contains no document that roamtui can read. Name another folder, or a file."
         )
-    skipped = {_OUTSIDE: outside, _UNREADABLE: unreadable, _OTHER_KINDS: others}
+    skipped = {_OUTSIDE: outside, _UNREADABLE: unreadable, _TOO_DEEP: too_deep, _OTHER_KINDS: others}
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved

@@ -94,7 +94,7 @@ def test_files_and_folders_over_the_limits_are_skipped_with_a_note(
     monkeypatch.setattr(listing_module, "FILES_MAX", 3)
     monkeypatch.setattr(listing_module, "DEPTH_MAX", 1)
     write(tmp_path, "0/1/2.md", "1.md")
-    assert list_folder(tmp_path).left_out == ("0/1 (folders that cannot be read)",)
+    assert list_folder(tmp_path).left_out == ("0/1 (folders nested too deeply)",)
     write(tmp_path, *(f"{number}.md" for number in range(2, 6)))
     listing = list_folder(tmp_path)
     assert keys(listing) == ["1.md", "2.md", "3.md"]
