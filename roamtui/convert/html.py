@@ -1,6 +1,7 @@
 """Convert the main text of a web page to Markdown."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, groupby, islice
 from typing import Any
@@ -185,15 +186,23 @@ def _write_emphases(text: str) -> str:
             words = marked[1]
             before = marked.string[max(0, marked.start() - 1) : marked.start()]
             after = marked.string[marked.end() : marked.end() + 1]
-            is_read = words[:1].isalnum() or not before.isalnum()
-            is_read = is_read and (words[-1:].isalnum() or not after.isalnum())
-            around = before + words[0] + words[-1] + after
+            is_read = _is_in_word(words[0]) or not _is_in_word(before)
+            is_read = is_read and (_is_in_word(words[-1]) or not _is_in_word(after))
+            beside = words[0] + words[-1] + (before + after if sign == "~~" else "")
             # two signs side by side would be read as one
-            is_apart = after not in _OPENINGS and (sign != "~~" or "~" not in around)
+            is_apart = after not in _OPENINGS and sign[0] not in beside
             return f"{sign}{words}{sign}" if is_read and is_apart else f"<{tag}>{words}</{tag}>"
 
         text = re.sub(f"{opening}([^{opening}{closing}]+){closing}", write, text)
     return _EMPHASIS_END.sub("", text)
+
+
+def _is_in_word(character: str) -> bool:
+    """Return whether a character is neither white space nor punctuation for Markdown; not if it is empty."""
+    if not character or character.isspace():
+        return False
+    category = unicodedata.category(character)
+    return category[0] not in "PS" and category != "Cn"  # the ends of emphasis have no category
 
 
 def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:

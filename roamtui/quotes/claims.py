@@ -49,8 +49,8 @@ _CITATION_LINE = re.compile(
     rf"^\d+\.(?: [✓!✗])? \[(?P<id>{ID})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
-_ANY_MARK = re.compile(rf"\[(?:\d+(?:,\d+)*|{ID})(?: [✓!✗])?\](?! [^\n]*\): \")")
-"""The mark of a quote in an answer, but not the line of its source."""
+_ANY_MARK = re.compile(rf"\[(?:\d+(?:,\d+)*|{ID})(?: [✓!✗])?\]")
+"""The mark of a quote in an answer."""
 _CELL_LINE = re.compile(
     r"^- \S \*\*.* (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z, ]+)\))?"
     r" \(\[(?>(?:[^\[\]\\\n]|\\.)*)\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
@@ -154,7 +154,11 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
         # a file without sentences was exported by a version that kept none
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
-        claims += _read_edited(text, name, claims) if exported else ()
+        if exported:
+            answers = text
+            for line in exported:
+                answers = answers[: line.start()] + " " * len(line[0]) + answers[line.end() :]
+            claims += _read_edited(answers, name, claims)
         return tuple(sorted((*claims, *blocks), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]

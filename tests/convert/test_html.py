@@ -56,7 +56,7 @@ def test_emphasis_is_shown_as_in_a_browser_and_its_signs_never(runs: Sequence[tu
         emphasis = reduce(or_, (EMPHASES[name] for name in names), Emphasis.NONE)
         shown = {"<br>": "", "<sup>2</sup>": "²"}.get(words, words)
         expected += [(letter, emphasis) for letter in shown if not letter.isspace()]
-    blocks = parse_markdown(convert(f"<p>{page}</p>")).blocks
+    blocks = parse_markdown(convert(f"<h1>In a page without headings, it might be one</h1><p>{page}</p>")).blocks
     shown_words = [words for block in blocks if isinstance(block, Paragraph) for words in block.words]
     letters = [(letter, words.emphasis) for words in shown_words for letter in words.text if not letter.isspace()]
     assert letters == expected
