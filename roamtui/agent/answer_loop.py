@@ -170,7 +170,6 @@ class AnswerLoop(Struct, kw_only=True):
             options = replace(options, within=state.library.current_id(options.within))
         searcher = self.search.searcher
         if searcher is not None and has_unread_pages(state.library):
-            searcher.refresh(state.library)
             state = fold_events(state, *prepare_question(state, options))
             pages = await call_in_thread(choose_pages, state, searcher, question, options.within)
             if pages:

@@ -61,10 +61,10 @@ async def choose_brief_context(
         return _fill(context, library, {section_id: (span,) for section_id, span in whole.items()})
     hits: Sequence[Hit] = ()
     if searcher is not None:
-        searcher.refresh(library)
         search = partial(
             search_question,
             searcher,
+            library,
             questions,
             earlier=list_history_texts(state.exchanges),
             within=within,

@@ -24,10 +24,10 @@ class DocumentSearch:
         """Search the whole document. Raise `RoamtuiError`, with words for the person, if that fails."""
         if self.searcher is None or not query.strip():
             return ()
-        self.searcher.refresh(await self._conversation.load_all())
+        library = await self._conversation.load_all()
         try:
             with self.meter.charging():
-                hits = await call_in_thread(self.searcher.search, query, limit=limit)
+                hits = await call_in_thread(self.searcher.search, library, query, limit=limit)
         finally:
             await self._conversation.apply(self.take_usage())
         return tuple(hit for hit in hits if hit.section_id in self._conversation.state.library)

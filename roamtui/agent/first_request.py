@@ -112,9 +112,10 @@ async def retrieve_context(
         return QuestionContext(auto_opened=whole)
     if searcher is None:
         return QuestionContext()
-    searcher.refresh(view.library)
     # A follow-up is not completed: the model knows what came before, and can search in words of its own.
-    search = partial(searcher.search, question, limit=policy.FOUND_MAX, within=within, earlier=earlier)
+    search = partial(
+        searcher.search, view.library, question, limit=policy.FOUND_MAX, within=within, earlier=earlier
+    )
     hits = await search_or_warn(searcher, search, warn)
     coverage = await asyncio.to_thread(measure_coverage, view.library, within)
     return await asyncio.to_thread(_choose_context, view, hits, question, coverage)
@@ -130,6 +131,7 @@ def choose_pages(
     with suppress(RoamtuiError):  # the search for the question itself says so
         hits = search_question(
             searcher,
+            library,
             questions,
             earlier=list_history_texts(state.exchanges),
             within=within,

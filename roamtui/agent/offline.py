@@ -89,8 +89,6 @@ async def answer_offline(
     hits: Sequence[Hit] = ()
     passages: Sequence[FoundPassage] = ()
     state = conversation.state
-    if searcher is not None:
-        searcher.refresh(state.library)
     try:
         question, hits, passages = await call_in_thread(_find_passages, state, searcher)
     except RoamtuiError as failure:
@@ -227,6 +225,7 @@ def _find_passages(
         return spelled, (), ()
     hits = search_question(
         searcher,
+        state.library,
         questions,
         earlier=list_history_texts(state.exchanges[:-1]),
         within=state.exchanges[-1].within,

@@ -115,7 +115,7 @@ async def _score_question(
         if corpus.searcher is not None:
             run.mode = corpus.searcher.mode
             earlier = tuple(turn.content for turn in question.history or ())
-            hits = corpus.searcher.search(question.question, limit=_HITS_MAX, earlier=earlier)
+            hits = corpus.searcher.search(corpus.library, question.question, limit=_HITS_MAX, earlier=earlier)
             hit_ids = tuple(hit.section_id for hit in hits)
         ms = round((time.perf_counter() - started) * 1_000, 3)
         if plan.model is not None:

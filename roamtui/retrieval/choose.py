@@ -85,6 +85,7 @@ def asks_itself(question: str) -> bool:
 
 def search_question(
     searcher: Searcher,
+    library: Library,
     questions: Sequence[str],
     *,
     earlier: Sequence[str],
@@ -99,7 +100,7 @@ def search_question(
     """
     last = questions[-1]
     completed = complete_follow_up(questions)
-    search = partial(searcher.search, limit=limit, within=within, earlier=earlier)
+    search = partial(searcher.search, library, limit=limit, within=within, earlier=earlier)
     is_asking = completed != last and asks_itself(last)
     own = search(last)[: policy.OWN_HITS_MAX] if is_asking else ()
     own_ids = {hit.section_id for hit in own}

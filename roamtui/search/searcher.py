@@ -133,10 +133,6 @@ class Searcher:
         """Whether the embedder can compare the text of the library, if there is one."""
         return self._knows_language(_sample_text(self._library))
 
-    def refresh(self, library: Library) -> None:
-        """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
-        self._library = library
-
     def prepare(self, on_progress: Progress | None = None) -> None:
         """Bring all indexes up to date before the first search, in a thread: it may take minutes.
 
@@ -222,9 +218,18 @@ class Searcher:
         return cosines
 
     def search(
-        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+        self,
+        library: Library,
+        query: str,
+        *,
+        limit: int = 10,
+        within: str | None = None,
+        earlier: Sequence[str] = (),
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits for any text, best first, below the section `within` or everywhere.
+
+        `library` is the searcher's own, or has changed since, for example because a page was loaded. It is
+        the searcher's own from now on.
 
         There are none for a blank query, or if nothing shares a content word with the query or is near it in
         meaning. If the query is a follow-up, the topics of `earlier` messages, oldest first, are favoured.
@@ -235,13 +240,13 @@ class Searcher:
         options = self._options
         limit = min(limit, options.limit or limit)
         if self.needs_vectors:
+            self._library = library
             self.prepare()
         with self._lock:
+            self._library = library
             vectors = self._update_indexes()
             if not query.strip() or limit < 1:
                 return ()
-            library = self._indexed_library
-            assert library is not None, "it was just indexed"
             within = None if within == library.root_id else within
             ranking = self._words.rank(library, query, max(limit, CANDIDATES), within, earlier)
             near = self._rank_by_meaning(query, ranking, vectors, within)

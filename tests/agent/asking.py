@@ -40,16 +40,13 @@ class FakeSearcher(Searcher):
         self.searches: list[tuple[str, int, str | None]] = []
 
     @override
-    def refresh(self, library: Library) -> None:
-        """Do nothing."""
-
-    @override
     def prepare(self, on_progress: Progress | None = None) -> None:
         """Do nothing."""
 
     @override
     def search(
         self,
+        library: Library,
         query: str,
         *,
         limit: int = 10,

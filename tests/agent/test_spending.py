@@ -15,6 +15,7 @@ from roamtui.conversation.events import StepStarted, StopReason, Usage
 from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.update import AskOptions
+from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.models.search_models import BackgroundLoop, make_reranker
 from roamtui.models.worker_protocol import ModelFailure, ProviderError
@@ -129,10 +130,10 @@ async def test_what_two_conversations_search_at_once_counts_in_each() -> None:
 
     class PaidSearcher(Searcher):
         @override
-        def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
+        def search(self, library: Library, query: str, **options: Any) -> tuple[Hit, ...]:
             background.meter.add(Usage(input_tokens=len(query), cost_usd=0.001 * len(query)))
             both_have_paid.wait()
-            return super().search(query, **options)
+            return super().search(library, query, **options)
 
     searcher = PaidSearcher(library)
     agents = [Agent(Conversation(library), ScriptedModel(), searcher) for _ in range(2)]

@@ -146,7 +146,7 @@ def compare_set(name: str) -> str:
         start = _measure_seconds()
         library = open_library((str(source),))
         searcher = Searcher(library)
-        searcher.search("index")
+        searcher.search(library, "index")
         opened = _measure_seconds()
         plain = PlainSearch([*read_chunks(source)])
         seconds += opened - start

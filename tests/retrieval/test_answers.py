@@ -70,7 +70,7 @@ def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
         "# Classes\n\n| Class | Covers |\n|---|---|\n| B | drills |\n| C | chainsaws |\n\n"
         "# Deposits\n\nA deposit is held.\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
     )
-    passages = choose_passages(library, "deposit for a chainsaw", Searcher(library).search("deposit chainsaw"))
+    passages = choose_passages(library, "deposit for a chainsaw", Searcher(library).search(library, "deposit chainsaw"))
     assert passages[0].statement.row == "Class C | Deposit £100"
 
 

@@ -23,7 +23,7 @@ def make_folder(texts: Mapping[str, str]) -> Library:
 
 def find_titles(library: Library, query: str, *, limit: int = 10, within: str | None = None) -> list[str]:
     """Return the titles that a new keyword search finds, best first."""
-    hits = Searcher(library).search(query, limit=limit, within=within)
+    hits = Searcher(library).search(library, query, limit=limit, within=within)
     return [library.node(hit.section_id).title for hit in hits]
 
 

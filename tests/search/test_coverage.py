@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def _list_titles(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: ANN401
-    return [LIBRARY.node(hit.section_id).title for hit in searcher.search(query, **limits)]
+    return [LIBRARY.node(hit.section_id).title for hit in searcher.search(LIBRARY, query, **limits)]
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_small_library_is_embedded_whole_at_the_first_search_and_kept(place: P
     assert first.vector_coverage == VectorCoverage(TOTAL, TOTAL)
     embedder = HashedEmbedder()
     second = place.open(embedder)
-    assert second.search("bicycle") == first.search("bicycle")
+    assert second.search(LIBRARY, "bicycle") == first.search(LIBRARY, "bicycle")
     assert embedder.asked == ["bicycle"]
     assert place.warnings == []
 
@@ -92,7 +92,7 @@ def test_of_a_large_library_the_best_hits_are_embedded_and_the_rest_waits(place:
 def test_idle_moments_embed_what_was_found_first(place: Place) -> None:
     embedder = HashedEmbedder()
     searcher = place.open(embedder)
-    searcher.search("rule")
+    searcher.search(LIBRARY, "rule")
     count = len(embedder.asked)
     while searcher.embed_ahead():
         pass
@@ -107,7 +107,7 @@ def test_a_server_embeds_nothing_unasked(place: Place) -> None:
     embedder = HashedEmbedder(is_local=False)
     searcher = place.open(embedder)
     words = place.open(None)
-    assert searcher.search("bicycle") == words.search("bicycle")
+    assert searcher.search(LIBRARY, "bicycle") == words.search(LIBRARY, "bicycle")
     assert not searcher.embed_ahead()
     assert embedder.asked == []
     assert place.warnings == [f"0 of {TOTAL} sections with text compared by meaning. {_ADVICE}"]
@@ -124,7 +124,7 @@ def test_a_server_embeds_nothing_unasked(place: Place) -> None:
 def test_a_search_that_needs_all_vectors_needs_an_index_of_a_server(place: Place) -> None:
     searcher = place.open(HashedEmbedder(is_local=False), SearchMode.VECTOR)
     with pytest.raises(UsageError, match=r"^hashed has not read 16 sections\. Run `roamtui index`"):
-        searcher.search("bicyclists")
+        searcher.search(LIBRARY, "bicyclists")
     searcher.embed_all()
     assert _list_titles(searcher, "bicyclists")[0] == "Bicyclists"
 
@@ -146,11 +146,10 @@ def test_a_full_disk_costs_only_what_would_be_kept(place: Place, monkeypatch: py
 
 def test_an_english_model_has_no_opinion_on_other_languages(place: Place) -> None:
     embedder = HashedEmbedder()
-    place.open(embedder).search("Wie repariere ich das bicycle und wer bezahlt?")
-    german = place.open(
-        embedder, library=make_library("# Buch\n\nDas Fahrrad ist nicht blau und wird auch geliehen.\n")
-    )
-    german.search("What is blue?")
+    place.open(embedder).search(LIBRARY, "Wie repariere ich das bicycle und wer bezahlt?")
+    library = make_library("# Buch\n\nDas Fahrrad ist nicht blau und wird auch geliehen.\n")
+    german = place.open(embedder, library=library)
+    german.search(library, "What is blue?")
     assert not german.embed_ahead()
     assert german.vector_coverage == VectorCoverage()
     assert embedder.asked == []

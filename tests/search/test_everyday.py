@@ -29,7 +29,7 @@ def _count_found(searcher: Searcher, library: Library, count: int) -> int:
     found = 0
     for question in _iter_questions():
         earlier = [question["before"]] if "before" in question else []
-        hits = searcher.search(question["question"], limit=count, earlier=earlier)
+        hits = searcher.search(library, question["question"], limit=count, earlier=earlier)
         found += any([*library.node(hit.section_id).path] in question["paths"] for hit in hits)
     return found
 

@@ -22,7 +22,7 @@ def test_a_report_that_a_question_is_not_about_is_not_named() -> None:
         return f"# {company} annual report\n\n{company} makes things.\n\n## Balance Sheets\n\n{company}\n\n{_TABLE}"
 
     library = make_folder({f"{name}.md": make_report(name) for name in ("Heron", "Magpie", "Osprey")})
-    hits = Searcher(library).search("What is the working capital of Magpie?")
+    hits = Searcher(library).search(library, "What is the working capital of Magpie?")
     named = [library.node(hit.section_id).path for hit in hits if hit.is_named]
     assert len(named) == 1
     assert "Magpie" in str(named[0])

@@ -35,7 +35,7 @@ def test_words_in_one_sentence_count_more_than_words_of_several() -> None:
 )
 def test_a_word_with_something_unseen_inside_is_one_word(word: str) -> None:
     library = make_library(f"# Other\n\nWords that are important.\n\n# Boat\n\nThis is an {word} note. More.\n")
-    hits = Searcher(library).search("unimportant")
+    hits = Searcher(library).search(library, "unimportant")
     assert library.node(hits[0].section_id).title == "Boat"
     assert hits[0].snippet.startswith("This is an ")
 
@@ -51,14 +51,15 @@ def test_scripts_without_spaces_are_found(query: str, title: str) -> None:
 
 def test_a_snippet_has_no_markup_and_a_row_has_its_column_heads() -> None:
     text = "# Fees\n\nA **zebra** of [ours](x.md) eats `hay`.\n\n| Animal | Hay |\n|---|---|\n| *Okapi* | 5 kg |\n"
-    searcher = Searcher(make_library(text))
-    assert searcher.search("zebra")[0].snippet == "A zebra of ours eats hay."
-    assert searcher.search("okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
+    library = make_library(text)
+    searcher = Searcher(library)
+    assert searcher.search(library, "zebra")[0].snippet == "A zebra of ours eats hay."
+    assert searcher.search(library, "okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
 
 
 def test_snippets_are_safe_short_and_on_one_line() -> None:
     library = make_library(f"# One\n\nThe zebra\n\x1b[31m\u202e is {'very ' * 100} striped.\n")
-    snippet = Searcher(library).search("zebra")[0].snippet
+    snippet = Searcher(library).search(library, "zebra")[0].snippet
     assert len(snippet) <= SNIPPET_LENGTH
     assert snippet.startswith("The zebra ␛[31m\N{REPLACEMENT CHARACTER} is very")
 
@@ -73,7 +74,7 @@ def test_snippets_are_safe_short_and_on_one_line() -> None:
 @example('"' + "late fees " * 5_000 + '"')
 @example(" ".join(f'"a b{number}"' for number in range(500)))
 def test_any_text_is_a_query(query: str) -> None:
-    hits = _SEARCHER.search(query, limit=3)
+    hits = _SEARCHER.search(HANDBOOK, query, limit=3)
     assert len(hits) <= 3
 
 
@@ -83,7 +84,7 @@ _SEARCHER = Searcher(HANDBOOK)
 @given(st.text(max_size=200), st.text(max_size=30))
 def test_any_text_is_a_document(text: str, query: str) -> None:
     library = make_library(text)
-    hits = Searcher(library).search(query)
+    hits = Searcher(library).search(library, query)
     assert {hit.section_id for hit in hits} <= set(library.walk())
 
 

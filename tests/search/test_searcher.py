@@ -1,8 +1,6 @@
 """Hybrid search: fusion, neighbours and reranking, and what happens if a part fails."""
 
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -37,7 +35,7 @@ def _make(options: dict[str, Any], library: Library = HANDBOOK, **services: Any)
 
 
 def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: ANN401
-    return [HANDBOOK.node(hit.section_id).title for hit in searcher.search(query, **limits)]
+    return [HANDBOOK.node(hit.section_id).title for hit in searcher.search(HANDBOOK, query, **limits)]
 
 
 @pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
@@ -49,10 +47,10 @@ def test_the_piece_of_a_section_that_is_nearest_in_meaning_is_found() -> None:
     library = make_library("# Harbour\n\n" + "Boats lie here in the sun. " * 20 + "\n\nA lantern burns at the pier.\n")
     searcher = _make({}, library)
     for query, is_lantern in (("burning lanterns", True), ("boats in the sun", False)):
-        (hit,) = searcher.search(query)
+        (hit,) = searcher.search(library, query)
         assert hit.piece is not None
         assert ("lantern" in library.text_at(hit.piece)) is is_lantern
-    assert Searcher(library).search("boats")[0].piece is None
+    assert Searcher(library).search(library, "boats")[0].piece is None
 
 
 def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +58,7 @@ def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> No
     plain = _find(_make({}), "late fees")
     monkeypatch.setattr(searching, "_RERANKED_COUNT", 2)
     searcher = _make({"rerank": "on"}, reranker=reranker)
-    hits = searcher.search("late fees")
+    hits = searcher.search(HANDBOOK, "late fees")
     assert [HANDBOOK.node(hit.section_id).title for hit in hits] == [plain[1], plain[0], *plain[2:]]
     assert hits[0].why.endswith("model rank 1")
     assert "model rank" not in hits[1].why
@@ -84,10 +82,10 @@ def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
 def test_a_follow_up_is_embedded_with_the_topic_of_the_conversation() -> None:
     embedder = HashedEmbedder()
     searcher = _make({}, embedder=embedder)
-    hit = searcher.search("What else?", earlier=("Tell me about paying.", "Pay in time."))[0]
+    hit = searcher.search(HANDBOOK, "What else?", earlier=("Tell me about paying.", "Pay in time."))[0]
     assert "Paying: What else?" in embedder.asked
     assert "meaning rank 1" in hit.why
-    hit = searcher.search("What of late fees?")[0]
+    hit = searcher.search(HANDBOOK, "What of late fees?")[0]
     assert embedder.asked[-1] == "What of late fees?"
     assert hit.why.startswith("text rank 1 · meaning rank ")
 
@@ -102,23 +100,12 @@ def test_hybrid_search_falls_back_to_keywords_if_the_embedder_fails(fails_after:
     assert len(warnings) == len(set(warnings)) <= 2
 
 
-def test_refreshing_does_not_wait_for_the_embedder() -> None:
-    has_begun, may_go_on = threading.Event(), threading.Event()
-
-    def hold(*_: int) -> None:
-        has_begun.set()
-        may_go_on.wait(20)
-
+def test_hits_are_of_the_library_that_is_searched_whatever_was_searched_before() -> None:
     searcher = _make({})
     grown = make_library(HANDBOOK.root.text + "\n## Kangaroos\n\nThey hop.\n")
-    with ThreadPoolExecutor(1) as pool:
-        preparing = pool.submit(searcher.prepare, hold)
-        assert has_begun.wait(20)
-        searcher.refresh(grown)
-        assert not preparing.done()
-        may_go_on.set()
-        preparing.result(20)
-    assert grown.node(searcher.search("kangaroos hop")[0].section_id).title == "Kangaroos"
+    for library, is_found in ((HANDBOOK, False), (grown, True), (HANDBOOK, False)):
+        titles = [library.node(hit.section_id).title for hit in searcher.search(library, "kangaroos hop")]
+        assert ("Kangaroos" in titles) is is_found
 
 
 def test_a_statement_that_a_query_names_stays_first() -> None:
@@ -126,6 +113,6 @@ def test_a_statement_that_a_query_names_stays_first() -> None:
     text = f"## Balance sheet\n\n{table}\n## Speeds\n\nWhat the speed of a heron is: herons have a speed of 45.\n"
     library = make_library(f"# Birds\n\n{text}")
     searcher = _make({}, library)
-    hits = searcher.search("Which speed do herons have by the balance sheet?")
+    hits = searcher.search(library, "Which speed do herons have by the balance sheet?")
     assert library.node(hits[0].section_id).title == "Balance sheet"
     assert [hit.is_named for hit in hits] == [True, *[False] * (len(hits) - 1)]

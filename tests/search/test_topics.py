@@ -15,7 +15,7 @@ _TOWN_LIBRARY = make_library(TOWN)
 
 
 def _find_paths(query: str, *earlier: str) -> list[tuple[str, ...]]:
-    hits = Searcher(_TOWN_LIBRARY).search(query, earlier=earlier)
+    hits = Searcher(_TOWN_LIBRARY).search(_TOWN_LIBRARY, query, earlier=earlier)
     return [_TOWN_LIBRARY.node(hit.section_id).path[1:] for hit in hits]
 
 

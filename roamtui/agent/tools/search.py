@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain, zip_longest
 
 from roamtui.agent.first_request import list_history_texts, make_search_event, make_view
@@ -31,7 +32,6 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         return ToolResponse(text=_NO_QUERY, event=ToolFinished(query=""), is_refused=True)
     state = context.conversation.state
     library = state.library
-    context.searcher.refresh(library)
     asked = state.exchanges[-1].within if state.is_asking else None
     within = asked if asked in library else None
     note = ""
@@ -49,11 +49,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         state, shown=context.excerpts, room_tokens=min(context.room_tokens, context.search_tokens)
     )
     limit = policy.FOUND_MAX
+    search = partial(context.searcher.search, library, limit=limit, within=within, earlier=earlier)
     try:
-        found = [
-            await call_in_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
-            for query in queries
-        ]
+        found = [await call_in_thread(search, query) for query in queries]
     except RoamtuiError as error:  # the model reads it too
         context.conversation.publish(WarningRaised(message=f"The model could not search: {error}"))
         raise

@@ -24,7 +24,7 @@ ALL_MODES = [SearchMode.KEYWORD, SearchMode.VECTOR, SearchMode.HYBRID]
 
 
 def _find(searcher: Searcher, library: Library, query: str, within: str | None = None) -> list[str]:
-    return [library.node(hit.section_id).title for hit in searcher.search(query, within=within)]
+    return [library.node(hit.section_id).title for hit in searcher.search(library, query, within=within)]
 
 
 def test_unchanged_text_is_not_written_again(backend: Backend) -> None:
@@ -50,9 +50,8 @@ def test_only_changed_files_are_written_and_removed_ones_are_gone(backend: Backe
 @pytest.mark.parametrize("mode", ALL_MODES)
 def test_a_search_includes_text_loaded_later(backend: Backend, mode: SearchMode) -> None:
     searcher = backend.open(LIBRARY, mode)
-    searcher.search("roses")
+    searcher.search(LIBRARY, "roses")
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nZebras drink lemonade.\n"})
-    searcher.refresh(changed)
     assert _find(searcher, changed, "zebras lemonade")[0] == "Watering"
 
 
@@ -63,18 +62,18 @@ def test_within_holds(backend: Backend, mode: SearchMode) -> None:
     assert "Late fees" in _find(searcher, LIBRARY, "late roses", inside)
     assert set(_find(searcher, LIBRARY, "late water roses manager", inside)) <= {"Fees", "Late fees", "Invoices"}
     with pytest.raises(UnknownSectionError):
-        searcher.search("x", within="feedbeef")
+        searcher.search(LIBRARY, "x", within="feedbeef")
 
 
 @pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
 def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mode: SearchMode) -> None:
     embedder = HashedEmbedder()
-    hits = backend.open(LIBRARY, mode, embedder).search("gardenerswater")
+    hits = backend.open(LIBRARY, mode, embedder).search(LIBRARY, "gardenerswater")
     assert LIBRARY.node(hits[0].section_id).title == "Watering"
     assert hits[0].snippet == "The gardeners water the roses."
     count = len(embedder.asked)
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nGardeners rest.\n"})
-    backend.open(changed, mode, embedder).search("gardenerswater")
+    backend.open(changed, mode, embedder).search(changed, "gardenerswater")
     assert embedder.asked[count:] == ["garden > Watering\nGardeners rest.", "gardenerswater"]
 
 
@@ -92,7 +91,7 @@ def test_interrupted_writing_is_resumed(backend: Backend) -> None:
         backend.prepare(library, stop)
     searcher = backend.open(library)
     assert _find(searcher, library, "word99") == ["Title 99"]
-    assert len(searcher.search("title", limit=200)) == 100
+    assert len(searcher.search(library, "title", limit=200)) == 100
 
 
 def test_two_programs_may_write_at_once(backend: Backend) -> None:

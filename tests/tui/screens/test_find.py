@@ -10,6 +10,7 @@ import pytest
 from textual.widgets import Input
 from typing_extensions import override
 
+from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
@@ -80,10 +81,10 @@ async def test_one_search_runs_at_a_time_and_of_those_that_wait_only_the_last(
 
     class SlowSearcher(Searcher):
         @override
-        def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
+        def search(self, library: Library, query: str, **options: Any) -> tuple[Hit, ...]:
             searched.append(query)
             may_end.wait(60)
-            return super().search(query, **options)
+            return super().search(library, query, **options)
 
     async with running(make_app(searcher=SlowSearcher), (120, 35)) as ui:
         await ui.press_until(FindDialog, "ctrl+f")
