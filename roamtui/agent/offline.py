@@ -42,7 +42,7 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
-from roamtui.quotes.read import replace_signs
+from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import (
     FoundPassage,
@@ -129,7 +129,7 @@ async def answer_offline(
 async def add_passages(
     outcome: QuestionAnswered, state: ConversationState, searcher: Searcher | None
 ) -> QuestionAnswered:
-    """Add the nearest passages below an answer that the text does not carry. No model wrote them."""
+    """Add the nearest passages below an answer without a source in the text. No model wrote them."""
     if searcher is None:
         return outcome
     try:
@@ -283,13 +283,15 @@ def _write_cards(
     for card in cards:
         passage = card.passage
         section_id = passage.section_id
-        text = replace_signs(passage.quote or "")
+        text = replace_verdict_marks(passage.quote or "")
         path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
-        blocks.append(replace_signs(" · ".join(filter(None, [f"**{path}**", escape_inline(card.label)]))))
+        title = " · ".join(filter(None, [f"**{path}**", escape_inline(card.label)]))
+        blocks.append(replace_verdict_marks(title))
         shown = passage.statement.shown
         if not read_visible_line(text).startswith(shown):
-            blocks.append(replace_signs(f"> {escape_line_starts(escape_inline(shown))}"))
-        heads = replace_signs(library.list_heads([passage.span])[0]) if passage.span is not None else ""
+            blocks.append(replace_verdict_marks(f"> {escape_line_starts(escape_inline(shown))}"))
+        heads = "" if passage.span is None else library.list_heads([passage.span])[0]
+        heads = replace_verdict_marks(heads)
         # a list, a table or code needs lines of its own
         is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
         quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")

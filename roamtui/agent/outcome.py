@@ -12,7 +12,7 @@ from roamtui.models.base import FinishReason, TextDelta
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import strip_blank_lines
-from roamtui.quotes.read import replace_signs
+from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker, list_unsourced
 from roamtui.text import Bounds, estimate_tokens
 
@@ -51,7 +51,8 @@ def build_outcome(
 ) -> QuestionAnswered:
     """Build the outcome of the current question."""
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
-    answer = replace_signs(_choose_reply(state, reply) if is_complete else reply.text or reply.draft or "")
+    text = _choose_reply(state, reply) if is_complete else reply.text or reply.draft or ""
+    answer = replace_verdict_marks(text)
     own_length = len(answer)
     checker = QuoteChecker(state)
     citations = checker.cite(answer)
@@ -91,7 +92,7 @@ def build_outcome(
 def build_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered:
     """Build the outcome of a question whose reply cannot be judged."""
     return QuestionAnswered(
-        answer=replace_signs(reply.text or reply.draft or ""),
+        answer=replace_verdict_marks(reply.text or reply.draft or ""),
         stopped=StopReason.ERROR,
         steps=reply.step_count,
         error=_UNCHECKED.format(type(defect).__name__),
@@ -99,9 +100,9 @@ def build_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered
 
 
 def _choose_reply(state: ConversationState, reply: Reply) -> str:
-    """Return the reply of the model that is the answer. One that only repeats our words is none.
+    """Choose the reply to show. A reply that only repeats our prompt counts as empty.
 
-    It is the first one if the model was asked for quotes, and the second has none that is found.
+    Keep the first reply if the model was reminded to quote and its second one has no verified quote.
     """
     exchange = state.exchanges[-1]
     own = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}

@@ -83,7 +83,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
     statement: Statement = Statement()
-    """What of a passage, which no model wrote, is likeliest to answer; empty if it has nothing else."""
+    """The sentence or row of a passage that most likely answers; empty if it is the whole passage."""
     surroundings: QuotedSentence | None = None
     """The text around the quote, or None if it adds nothing."""
     replaced_sentence: str | None = field(default=None, name="sentence_then")

@@ -262,7 +262,7 @@ class NodesLoaded(Struct, frozen=True, kw_only=True):
 
 
 class WarningRaised(Struct, frozen=True, kw_only=True):
-    """Something went wrong on disk, for example a failed save. The conversation continues."""
+    """Something that the person should know, for example a failed save. The conversation continues."""
 
     message: str
 
@@ -271,7 +271,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """A question was asked, and is already saved on disk."""
 
     number: int = 0
-    """It is 0 until `begin_question` sets it."""
+    """1-based; 0 until the question begins."""
     question: str
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
@@ -450,7 +450,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     own_length: int | None = None
     """Number of characters of the answer that the model wrote; None for all."""
     unsourced: tuple[Bounds, ...] = ()
-    """The bounds of its sentences that neither have a quote nor are carried by the text."""
+    """The bounds of its sentences that have neither a quote nor a source in the text."""
     unnamed: tuple[Bounds, ...] = ()
     """The bounds of its quotes that name no section, so that they were not looked up."""
     stopped: StopReason | None = None
@@ -468,12 +468,12 @@ class QuestionAnswered(Outcome, frozen=True, kw_only=True):
     """The question has ended and is on disk. Always the last event of a question."""
 
     number: int = 0
-    """It is 0 until `finish_question` sets it."""
+    """The number of its question; 0 until `finish_question` sets it."""
     stopped: StopReason
     usage: Usage = Usage()
     """What the question has used. `finish_question` sets it."""
     steps: int = 0
-    """Number of requests to the model."""
+    """Number of steps: of requests to the model, if there is one."""
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""
 

@@ -33,7 +33,7 @@ class PromptContext(Struct, frozen=True, kw_only=True):
 
     system: str
     outline: str
-    """The current outline, which stays until the next rebuild; empty if it comes with each question."""
+    """The current outline, which stays until the next rebuild. Empty without a model."""
     model: str
     """Name of the model that will answer. If it changes, the transcript is rebuilt."""
     budget: RequestBudget = RequestBudget()

@@ -251,8 +251,8 @@ def _extract_block_quotes(answer: str, masked: str, starts: Container[int]) -> I
             yield Quotation(answer[start:last].strip(), start, last, is_block=True)
 
 
-def replace_signs(answer: str) -> str:
-    """Write the forms of the program's own marks as plain words, except in quotes.
+def replace_verdict_marks(answer: str) -> str:
+    """Replace verdict marks that a model wrote, such as [1 ✓], with plain words, except in quotes.
 
     A model, or a document that instructs it, may write a tick. Only the program says that a quote was found.
     """

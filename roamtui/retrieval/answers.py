@@ -163,7 +163,7 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
 
     Returns:
         The hit that brings each section, with its share of the best score, and the texts of the sections. No
-        share is higher than that of a hit before it. Named statements come first.
+        share is higher than that of a hit before it. Financial statements that the question names come first.
     """
     found_by: dict[str, Hit] = {}
     texts: dict[str, str] = {}
@@ -421,12 +421,12 @@ class _TermWeights:
         return rows
 
     def join_row(self, unit: Unit) -> frozenset[str]:
-        """Return the words that rows add which begin alike: those of all tables if they complete this one."""
+        """Return the question's words that other rows with the same first cell add to this row."""
         rows = self._own_rows.get(get_row_name(unit), {})
         return self._complete_row(unit) or frozenset().union(*rows.values())
 
     def _complete_row(self, unit: Unit) -> frozenset[str]:
-        """Return the words of rows that begin alike if a row has all words of the texts only with them."""
+        """Return the same words from all tables, but only if they are needed for all words of the texts."""
         joined = frozenset[str]().union(*self._all_rows.get(get_row_name(unit), {}).values())
         own = self.find_words(f"{unit.head_words} {unit.words}") if joined else joined
         return joined if self._present <= joined | own and not self._present <= own else frozenset()

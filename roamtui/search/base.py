@@ -100,7 +100,7 @@ class Ranking(Struct, frozen=True, kw_only=True):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. It may be called from any thread, but only one call may run at a time."""
+    """Turns texts into vectors. Thread-safe."""
 
     @property
     def name(self) -> str:

@@ -30,7 +30,7 @@ from roamtui.outline.render import render_outline
 from roamtui.quotes.claims import read_claims, read_quotations
 from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.read import replace_signs
+from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.quotes.words import read_words
 from roamtui.retrieval.excerpt import select_excerpt
@@ -97,7 +97,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "quotations": lambda text: read_quotations(f"a {text} b", "a.md"),
     "claims of a file": lambda text: read_claims(f"Source: a {text} b", "a.md"),
     "exported quote": lambda text: render_markdown(_answer(f"a {text} b"), "a.md"),
-    "signs in an answer": replace_signs,
+    "signs in an answer": replace_verdict_marks,
     "reply": lambda text: [_read_reply(start + text) for start in ("", "<tool_call>", "<think>")],
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
     "document": parse_document,

@@ -18,7 +18,7 @@ from roamtui.headless.recheck import read_claims_of_file
 from roamtui.quotes.claims import read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, recheck
 from roamtui.quotes.find import find_in_span, find_quote
-from roamtui.quotes.read import replace_signs
+from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker, cite_found
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
@@ -148,10 +148,9 @@ def test_every_quote_of_any_exported_answer_is_counted(quote: str, sentences: li
         f"It says {mark.format(words.format(quote))} {form.format(ids[title])}."
         for words, mark, title, form in sentences
     )
-    citations = add_nearest(QuoteChecker(state).cite(replace_signs(answer)), state)
-    exchange = Exchange(
-        number=1, question="Why?", answer=replace_signs(answer), citations=citations, stopped=StopReason.ANSWERED
-    )
+    answer = replace_verdict_marks(answer)
+    citations = add_nearest(QuoteChecker(state).cite(answer), state)
+    exchange = Exchange(number=1, question="Why?", answer=answer, citations=citations, stopped=StopReason.ANSWERED)
     exported = render_markdown(replace(state, exchanges=(exchange,)), "/x/a.md")
     claims = read_claims(exported, "export.md")
     then = [citation.state for citation in citations if citation.quote]

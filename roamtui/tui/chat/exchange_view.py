@@ -31,7 +31,7 @@ from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
-from roamtui.quotes.read import replace_signs
+from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import JudgedMark, QuoteChecker, Unsourced, make_proof
 from roamtui.quotes.wording import Source, describe_nearest, describe_source, simplify_quote
 from roamtui.tui.actions import Keymap
@@ -265,7 +265,7 @@ class ExchangeView(ContentView):
 
     def _draw_answer(self, width: int) -> list[Content]:
         """Draw the answer. Quotes have the colours of their verdicts. Marks and links can be followed."""
-        answer = replace_signs(self.answer)
+        answer = replace_verdict_marks(self.answer)
         citations = self.exchange.citations
         unsourced = self.exchange.unsourced
         if self._checker is not None:
