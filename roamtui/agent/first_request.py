@@ -88,7 +88,7 @@ async def search_or_warn(
     try:
         return await call_in_thread(search)
     except RoamtuiError as error:
-        if searcher.needs_vectors:
+        if searcher.needs_all_vectors:
             raise
         warn(f"The document was not searched: {error}")
         return None

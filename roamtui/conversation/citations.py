@@ -19,7 +19,7 @@ class QuoteState(StrEnum):
     """Not a quote of the model, but a passage that roamtui found for the question."""
     EXACT = "exact"
     """The text has these words, whole and in this order."""
-    SAME = "same"
+    RESPELLED = "same"
     """The text has the same letters and numbers, written otherwise."""
     ELSEWHERE = "elsewhere"
     """Exact or the same, but in another section that the model got."""
@@ -40,7 +40,7 @@ UNREAD_LABEL = "not in the text that the model read"
 UNPROVEN_LABEL = "no quotes to verify"
 _QUOTE_LABELS = {
     QuoteState.EXACT: ("quote found in the text", "✓"),
-    QuoteState.SAME: ("quote found in the text, written otherwise", "✓"),
+    QuoteState.RESPELLED: ("quote found in the text, written otherwise", "✓"),
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
     QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
@@ -136,4 +136,4 @@ class Citation(Struct, frozen=True, kw_only=True):
     @property
     def is_verified(self) -> bool:
         """Whether the quote was found in the section that the answer names."""
-        return self.state in (QuoteState.EXACT, QuoteState.SAME)
+        return self.state in (QuoteState.EXACT, QuoteState.RESPELLED)

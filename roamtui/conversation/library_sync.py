@@ -29,7 +29,7 @@ def resume_state(saved: ConversationState, library: Library) -> tuple[Conversati
     state = replace(saved, library=library)
     ended = finish_question(state, state.exchanges[-1].cancellation) if state.is_asking else ()
     state = fold_events(state, *ended)
-    matched = reload_state(state, library) if state.content_hash != hash_library(library) else ()
+    matched = reload_state(state, library) if state.content_hash != hash_loaded(library) else ()
     state = fold_events(state, *matched)
     identified = identify_document(state)  # or a change that is taken back would not be seen
     return fold_events(state, *identified), (*ended, *matched, *identified)
@@ -72,13 +72,13 @@ def identify_document(state: ConversationState) -> Events:
     """Record the document and all that is loaded of it, unless that is recorded already."""
     library = state.library
     source = get_source_key(library)
-    content_hash = hash_library(library)
+    content_hash = hash_loaded(library)
     if (state.source, state.content_hash, state.sources) == (source, content_hash, library.sources):
         return ()
     return (DocumentIdentified(source=source, content_hash=content_hash, sources=library.sources),)
 
 
-def hash_library(library: Library) -> str:
+def hash_loaded(library: Library) -> str:
     """Return the digest of all loaded documents, linked pages too."""
     loaded = (document for document in library.documents if not document.problem)
     return hash_text("\n".join(sorted(f"{document.key}\x1f{document.content_hash}" for document in loaded)))

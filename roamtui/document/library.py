@@ -290,7 +290,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return sum(document.tokens_before[-1] for document in self.documents)
 
     @cached_property
-    def content_hash(self) -> str:
+    def files_hash(self) -> str:
         """Digest of a document's text, or of a folder's paths and loaded files, without linked pages."""
         if not self.root.columns.has_files:
             return self.root.content_hash

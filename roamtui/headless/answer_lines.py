@@ -47,7 +47,7 @@ _ROLE_CODES = {
 }
 _COLOURS = {
     QuoteState.EXACT: _GREEN,
-    QuoteState.SAME: _GREEN,
+    QuoteState.RESPELLED: _GREEN,
     QuoteState.ELSEWHERE: _YELLOW,
     QuoteState.NOT_FOUND: _RED,
     QuoteState.NO_QUOTE: _CYAN,

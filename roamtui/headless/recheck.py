@@ -82,7 +82,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
         """Whether nothing has changed since the model answered."""
         if self.status is ClaimStatus.NOT_FOUND:
             return self.original_state is QuoteState.NOT_FOUND
-        return self.status in (ClaimStatus.SAME, ClaimStatus.ELSEWHERE) and not self.is_found_now
+        return self.status in (ClaimStatus.UNCHANGED, ClaimStatus.ELSEWHERE) and not self.is_found_now
 
     @property
     def is_fault(self) -> bool:
@@ -185,7 +185,9 @@ class _Report(Struct, kw_only=True):
         if self.only_changes:
             listed = [quote for quote in listed if not quote.is_unchanged]
         elif not self.replaces_source:
-            listed = [quote for quote in listed if quote.is_found_now or quote.status is not ClaimStatus.SAME]
+            listed = [
+                quote for quote in listed if quote.is_found_now or quote.status is not ClaimStatus.UNCHANGED
+            ]
         in_order = sorted(self.quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
         words = Counter(map(self._name_status, in_order))
         summary = ", ".join(f"{count} {status}" for status, count in words.items())
@@ -206,7 +208,7 @@ class _Report(Struct, kw_only=True):
                 return "found in the text"
             case ClaimStatus.NOT_FOUND:
                 return f"not found{similar}"
-            case ClaimStatus.SAME | ClaimStatus.MOVED if self.replaces_source:
+            case ClaimStatus.UNCHANGED | ClaimStatus.MOVED if self.replaces_source:
                 return "found"
             case ClaimStatus.CHANGED | ClaimStatus.GONE if self.replaces_source:
                 return f"not found{similar}"

@@ -10,7 +10,7 @@ import ssl
 from collections.abc import Collection, Mapping, Sequence
 
 from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
-from roamtui.models.local_servers import find_server
+from roamtui.models.local_servers import get_server
 from roamtui.models.providers import get_recommended_key_variable
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
@@ -161,7 +161,7 @@ def _explain_status(
         advice = f"{when} and ask again, or choose another model with --model."
     else:
         is_transient = "tool_use_failed" in text  # Groq could not read what the model wrote
-        if status is not None and resolved.key_variable is None and find_server(resolved.provider) is None:
+        if status is not None and resolved.key_variable is None and get_server(resolved.provider) is None:
             variable = get_recommended_key_variable(resolved.model)
             advice = f"If {who} needs a key, set {variable}, or choose another model with --model."
         failed = f"The request to {who} failed"

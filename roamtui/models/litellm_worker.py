@@ -25,7 +25,7 @@ from roamtui.models.local_servers import (
     OLLAMA_WINDOW_TOKENS,
     ask_server,
     complete_url,
-    find_server,
+    get_server,
     is_loopback,
 )
 from roamtui.models.options import ModelOptions
@@ -193,7 +193,7 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         # Cloud providers also take profiles and tokens from files, which litellm's own check does not count.
         missing = litellm.validate_environment(model)["missing_keys"]
         missing_keys = tuple(missing) if all(name.endswith("_API_KEY") for name in missing) else ()
-    server = find_server(provider)
+    server = get_server(provider)
     variables = (server.variable,) if server else _BASE_URL_VARIABLES.get(provider, ())
     bases = [environ[name].strip() for name in variables if environ.get(name, "").strip()]
     bases += [server.default_url] if server else []

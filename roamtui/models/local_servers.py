@@ -48,7 +48,7 @@ LOCAL_SERVERS = (
 )
 
 
-def find_server(provider: str) -> LocalServer | None:
+def get_server(provider: str) -> LocalServer | None:
     """Return the local server that litellm knows as `provider`."""
     return next((server for server in LOCAL_SERVERS if server.provider == provider), None)
 

@@ -31,7 +31,7 @@ _NEAREST_MAX = 30
 class ClaimStatus(StrEnum):
     """Result of looking up a claim's quote in the current document."""
 
-    SAME = "same"
+    UNCHANGED = "same"
     MOVED = "moved"
     """The quote is now in another section."""
     CHANGED = "changed"
@@ -50,7 +50,7 @@ class ClaimStatus(StrEnum):
     def is_there(self) -> bool:
         """Whether the document has the quote."""
         has_moved = self in (ClaimStatus.MOVED, ClaimStatus.ELSEWHERE)
-        return has_moved or self in (ClaimStatus.SAME, ClaimStatus.SENTENCE_CHANGED)
+        return has_moved or self in (ClaimStatus.UNCHANGED, ClaimStatus.SENTENCE_CHANGED)
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -104,7 +104,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
             status = ClaimStatus.UNREACHABLE
         return Finding(status=status, message=problem)
     found = place.found
-    status = ClaimStatus.SAME
+    status = ClaimStatus.UNCHANGED
     if (claim.section_id or claim.anchor) and not place.is_in_section:
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     if sentence and not place.has_sentence:

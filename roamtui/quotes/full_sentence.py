@@ -114,15 +114,15 @@ class _Finder:
         first, last = touched[0], touched[-1]
         start = self._find_start(first, _list_edges(self._make_segment(first))[0])
         end = self._find_end(last, _list_edges(self._make_segment(last))[-1])
-        places = [*touched]
+        indexes = [*touched]
         if start == 0 and (before := self._find_continued(first, -1)) is not None:
-            places.insert(0, before)
+            indexes.insert(0, before)
             start = self._find_start(before, len(self._show(before).text))
         if end == len(self._show(last).text) and (after := self._find_continued(last, 1)) is not None:
-            places.append(after)
+            indexes.append(after)
             end = self._find_end(after, 0)
-        leads = [place for place in self._list_leads(first) if place not in touched]
-        sentence = [*map(self._make_segment, places)]
+        leads = [index for index in self._list_leads(first) if index not in touched]
+        sentence = [*map(self._make_segment, indexes)]
         sentence[0] = sentence[0]._replace(start=start)
         sentence[-1] = sentence[-1]._replace(end=end)
         return [*map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
@@ -136,20 +136,20 @@ class _Finder:
                 index -= 1
                 if self._units[index].whole.locate(start, end) is not None:
                     found.append(index)
-            touched += [place for place in reversed(found) if place not in touched[-1:]]
+            touched += [index for index in reversed(found) if index not in touched[-1:]]
         return touched
 
-    def _make_segment(self, place: int) -> _Segment:
-        text = self._show(place)
+    def _make_segment(self, index: int) -> _Segment:
+        text = self._show(index)
         return _Segment(text, 0, len(text.text), self._quoted)
 
-    def _show(self, place: int) -> VisibleText:
+    def _show(self, index: int) -> VisibleText:
         """Return the text of a unit as it is shown. A row has its column heads."""
-        unit = self._units[place]
+        unit = self._units[index]
         return unit.as_row if unit.kind.is_row else unit.whole
 
-    def _find_start(self, place: int, position: int) -> int:
-        unit = self._units[place]
+    def _find_start(self, index: int, position: int) -> int:
+        unit = self._units[index]
         if not unit.kind.has_sentences:
             return 0
         number = bisect_right(unit.whole.sentence_ends, position) - 1
@@ -157,44 +157,44 @@ class _Finder:
         number_length = len(unit.whole.pieces[0].text) if unit.kind is UnitKind.ITEM else 0
         return number_length if start == 0 and position >= number_length else start
 
-    def _find_end(self, place: int, position: int) -> int:
-        unit = self._units[place]
+    def _find_end(self, index: int, position: int) -> int:
+        unit = self._units[index]
         number = bisect_left(unit.whole.sentence_ends, position)
         is_inner = unit.kind.has_sentences and number < len(unit.whole.sentence_ends)
-        return unit.whole.sentence_ends[number] if is_inner else len(self._show(place).text)
+        return unit.whole.sentence_ends[number] if is_inner else len(self._show(index).text)
 
-    def _find_continued(self, place: int, step: int) -> int | None:
+    def _find_continued(self, index: int, step: int) -> int | None:
         """Find the paragraph before or after one that has more of its sentence."""
-        neighbour = place + step
+        neighbour = index + step
         for _ in range(_SKIPPED_MAX):
             if not 0 <= neighbour < len(self._units) or not _is_between_pages(self._units[neighbour]):
                 break
             neighbour += step
         if not 0 <= neighbour < len(self._units):
             return None
-        upper, lower = (self._units[each] for each in sorted((place, neighbour)))
+        upper, lower = (self._units[each] for each in sorted((index, neighbour)))
         is_prose = upper.kind.has_sentences and lower.kind is UnitKind.PARAGRAPH
         goes_on = is_prose and continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK])
         return neighbour if goes_on else None
 
-    def _list_leads(self, place: int) -> list[int]:
-        unit = self._units[place]
+    def _list_leads(self, index: int) -> list[int]:
+        unit = self._units[index]
         if unit.kind in (UnitKind.HEADING, UnitKind.CODE):
             return []
         leads = [*unit.leads]
         while len(leads) < _LEADS_MAX:
-            lead = self._find_written_lead(leads[0] if leads else place)
+            lead = self._find_written_lead(leads[0] if leads else index)
             if lead is None:
                 break
             leads.insert(0, lead)
         return leads
 
-    def _find_written_lead(self, place: int) -> int | None:
+    def _find_written_lead(self, index: int) -> int | None:
         """Find the line that leads in a list whose items are paragraphs, as in a PDF: "(a) the fee"."""
-        label = _read_label(self._units[place])
+        label = _read_label(self._units[index])
         if label is None:
             return None
-        for above in range(place - 1, max(-1, place - _STEPS_MAX), -1):
+        for above in range(index - 1, max(-1, index - _STEPS_MAX), -1):
             unit = self._units[above]
             if unit.kind is UnitKind.HEADING:
                 break
@@ -208,10 +208,10 @@ class _Finder:
                 return above if is_lead else None
         return None
 
-    def _make_lead(self, place: int) -> _Segment:
+    def _make_lead(self, index: int) -> _Segment:
         """Make the segment of the last sentence of a line that leads in."""
-        text = self._show(place)
-        return _Segment(text, self._find_start(place, len(text.text)), len(text.text))
+        text = self._show(index)
+        return _Segment(text, self._find_start(index, len(text.text)), len(text.text))
 
 
 def _is_between_pages(unit: Unit) -> bool:

@@ -39,7 +39,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
         """What has changed at the place, in a few words for a person; empty if nothing has."""
         is_quote = self.note.citation.quote is not None
         match self.status:
-            case ClaimStatus.SAME | ClaimStatus.SENTENCE_CHANGED:  # notes keep no sentence
+            case ClaimStatus.UNCHANGED | ClaimStatus.SENTENCE_CHANGED:  # notes keep no sentence
                 return ""
             case ClaimStatus.MOVED | ClaimStatus.ELSEWHERE:
                 path = self.current_citation.path
@@ -64,7 +64,7 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
         order.
     """
     if library is None:
-        return tuple(LocatedNote(note=note, status=ClaimStatus.SAME) for note in notes)
+        return tuple(LocatedNote(note=note, status=ClaimStatus.UNCHANGED) for note in notes)
     order = {section_id: number for number, section_id in enumerate(library.walk())}
 
     def get_position(located: LocatedNote) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     words = quote or note.opening
     if not words:
-        status = ClaimStatus.SAME if section_id in library else ClaimStatus.GONE
+        status = ClaimStatus.UNCHANGED if section_id in library else ClaimStatus.GONE
         citation = make_citation(section_id, library) if section_id in library else None
         return LocatedNote(note=note, status=status, new_citation=citation)
     finding = recheck(Claim(quote=words, place="", section_id=section_id), library)

@@ -340,7 +340,7 @@ def cite_found(
     section_id: str, library: Library, quote: str, found: FoundQuote, *, is_elsewhere: bool = False
 ) -> Citation:
     """Make the citation of a quote that was found in a section, or for which another one was named."""
-    state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
+    state = QuoteState.EXACT if found.is_exact else QuoteState.RESPELLED
     state = QuoteState.ELSEWHERE if is_elsewhere else state
     surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
     citation = make_citation(section_id, library, quote=quote, state=state, span=found.span)

@@ -71,7 +71,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
         place = f"{_SAME_LABEL} in {section}, {place}"
     elif not citation.start_line:
         place = ""
-    elif state is QuoteState.SAME:
+    elif state is QuoteState.RESPELLED:
         place = f"{place}, written otherwise"
     elif citation.quote is None:
         place = f"{place}, {state.label}"

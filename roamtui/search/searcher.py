@@ -107,7 +107,7 @@ class Searcher:
         self._words = KeywordRanker(location)
         self._options = options
         self._services = services
-        self.needs_vectors = options.mode is SearchMode.VECTOR or services.needs_all_vectors
+        self.needs_all_vectors = options.mode is SearchMode.VECTOR or services.needs_all_vectors
         """Whether everything is embedded before a search, and words cannot replace vectors."""
         self._lock = threading.Lock()
         """Held while text is indexed and searched, and while a batch of chunks is embedded."""
@@ -141,7 +141,7 @@ class Searcher:
         """
         with self._lock:
             self._update_indexes(on_progress)
-        if not self.needs_vectors:
+        if not self.needs_all_vectors:
             return
         if (plan := self.plan_embedding()) is not None:
             words = f"{plan.embedder} has not read {plan.sections:,} sections."
@@ -179,7 +179,7 @@ class Searcher:
                         return
                     self._embed(vectors, vectors.iter_missing(), _BATCH)
         except RoamtuiError as error:
-            self._warn_of_fallback(error)
+            self._fall_back_or_raise(error)
         finally:
             if vectors is not None:
                 self._save(vectors)
@@ -212,7 +212,7 @@ class Searcher:
         try:
             vectors = normalise_rows(embedder.embed((query, *texts)))
         except RoamtuiError as error:
-            self._warn_of_fallback(error)
+            self._fall_back_or_raise(error)
             return ()
         cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
         return cosines
@@ -239,7 +239,7 @@ class Searcher:
         """
         options = self._options
         limit = min(limit, options.limit or limit)
-        if self.needs_vectors:
+        if self.needs_all_vectors:
             self._library = library
             self.prepare()
         with self._lock:
@@ -286,7 +286,7 @@ class Searcher:
         except RoamtuiError as error:
             if options.index is not None:
                 raise
-            self._warn_of_fallback(error)
+            self._fall_back_or_raise(error)
             return None
 
     def _knows_language(self, text: str) -> bool:
@@ -314,7 +314,7 @@ class Searcher:
                 limit = 0 if is_phrase else CANDIDATES  # words in quotation marks must be in a hit
                 near = vectors.rank(vector, limit=limit, within=within, also=self._found_ids)
         except RoamtuiError as error:
-            self._warn_of_fallback(error)
+            self._fall_back_or_raise(error)
             return {}
         if vectors.missing and not embedder.is_local:  # a local one continues by itself
             self._services.warn_once(
@@ -343,14 +343,14 @@ class Searcher:
         try:
             vectors.save()
         except IndexLostError as error:
-            if self.needs_vectors:
+            if self.needs_all_vectors:
                 raise
             reason = f"their index cannot be written: {error}"
             self._services.warn_once(f"What was compared by meaning is not kept, because {reason}")
 
-    def _warn_of_fallback(self, error: RoamtuiError) -> None:
+    def _fall_back_or_raise(self, error: RoamtuiError) -> None:
         """Warn that a search continues without vectors because of `error`, or raise it if it cannot."""
-        if self.needs_vectors:
+        if self.needs_all_vectors:
             raise error
         self._services.warn_once(f"Searched by words only, because search by meaning failed: {error}")
 

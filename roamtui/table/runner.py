@@ -204,7 +204,7 @@ class _Filler(Struct, kw_only=True):
     async def _fill_row(self, row: ResultRow, library: Library, loader: Loader | None) -> None:
         """Ask about one document, one question after the other, so that the provider caches the text."""
         cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
-        missing = [column for column, cell in cells if self.must_ask(cell, library.content_hash)]
+        missing = [column for column, cell in cells if self.must_ask(cell, library.files_hash)]
         self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
         # The start of the prompts, which providers cache, depends on the start of the id of a conversation.
         prompt_id = make_conversation_id()
@@ -212,7 +212,7 @@ class _Filler(Struct, kw_only=True):
         for column in missing:
             if self.run.stop_reason:
                 return
-            cell = self._make_failed(row.source, column, library.content_hash)
+            cell = self._make_failed(row.source, column, library.files_hash)
             new_id = prompt_id + os.urandom(3).hex()
             conversation = Conversation(library, source_loader=loader, new_id=new_id)
             try:

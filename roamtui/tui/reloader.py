@@ -112,5 +112,5 @@ class Reloader:
 def _is_same(library: Library, before: Library) -> bool:
     """Return whether all documents are unchanged, including the pages that were fetched for links."""
     old = {document.key: document.content_hash for document in before.documents}
-    is_root_same = library.content_hash == before.content_hash and len(library) == len(before)
+    is_root_same = library.files_hash == before.files_hash and len(library) == len(before)
     return is_root_same and all(old.get(new.key) == new.content_hash for new in library.documents)

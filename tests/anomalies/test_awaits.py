@@ -98,7 +98,7 @@ class Case:
         """What conversations there are, which one is held, and over which document."""
         state = self.conversation.state
         held = tuple(exchange.question for exchange in state.exchanges)
-        return self.read_disk(), held, state.library.content_hash
+        return self.read_disk(), held, state.library.files_hash
 
     async def check(self) -> tuple[object, ...]:
         """Check that the conversation is whole, on disk too, and can go on; return the outcome before it does."""

@@ -48,7 +48,7 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
     shed = Note(id="2", at="", source_key="", citation=_make_citation("Tools", "Sheds", line=8), comment="Ask *Anna*.")
     located = [
         LocatedNote(note=note, status=ClaimStatus.CHANGED, new_citation=now),
-        LocatedNote(note=shed, status=ClaimStatus.SAME),
+        LocatedNote(note=shed, status=ClaimStatus.UNCHANGED),
     ]
     assert render_notes(located, "/docs/garden.md", "Garden manual") == (
         "# Notes: Garden manual\n\nSource: /docs/garden.md\n\n"
@@ -90,7 +90,7 @@ def test_a_source_has_the_place_of_its_words_and_none_if_its_id_is_unknown(citat
 
 def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None:
     note = Note(id="1", at="", source_key=_PIPED, citation=_make_citation("Tools", line=5))
-    text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], _PIPED, "Garden manual")
+    text = render_notes([LocatedNote(note=note, status=ClaimStatus.UNCHANGED)], _PIPED, "Garden manual")
     assert "— standard input › Tools · line 5" in text
     for markdown in (text, render_markdown(Recorder().state, _PIPED)):
         source, _ = parse_source_lines(markdown)
@@ -113,7 +113,7 @@ def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:
 def test_notes_cannot_act_on_a_terminal() -> None:
     citation = replace(_make_citation("Tools", line=5), quote="Not \u202eetirw\x1b[31m")
     note = Note(id="1", at="", source_key="/docs/\x1b[1mx.md", citation=citation, comment="\x1b[1mBold")
-    text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], note.source_key, "x")
+    text = render_notes([LocatedNote(note=note, status=ClaimStatus.UNCHANGED)], note.source_key, "x")
     assert text == sanitise_text(text)
     assert "␛[1mBold" in text
 

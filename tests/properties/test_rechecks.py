@@ -63,11 +63,11 @@ def _check(path: Path, exported: str, citation: Citation, *, is_judged: bool = T
     assert claim.source in ("", "a.md", "/x/a.md")
     assume(sum(map(str.isalnum, claim.quote)) > 1)  # a shorter one must be a whole cell, item or sentence
     text = _TEXT.format(citation.quote)
-    assert recheck(claim, _load(text)).status is ClaimStatus.SAME
+    assert recheck(claim, _load(text)).status is ClaimStatus.UNCHANGED
     sentence = citation.surroundings.sentence if citation.surroundings is not None else ""
     changed = _load(text.replace("Lo ", "Ho ", 1))
     if "Lo " in sentence and find_quote(claim.quote, changed.root.text) is not None:
-        status = ClaimStatus.SENTENCE_CHANGED if is_judged else ClaimStatus.SAME
+        status = ClaimStatus.SENTENCE_CHANGED if is_judged else ClaimStatus.UNCHANGED
         assert recheck(claim, changed).status is status
 
 
@@ -114,8 +114,8 @@ def test_an_exported_table_is_the_same(folder: Path, state: CellState, count: in
 
 
 _STATUSES = {
-    QuoteState.EXACT: ClaimStatus.SAME,
-    QuoteState.SAME: ClaimStatus.SAME,
+    QuoteState.EXACT: ClaimStatus.UNCHANGED,
+    QuoteState.RESPELLED: ClaimStatus.UNCHANGED,
     QuoteState.ELSEWHERE: ClaimStatus.ELSEWHERE,
     QuoteState.NOT_FOUND: ClaimStatus.NOT_FOUND,
 }

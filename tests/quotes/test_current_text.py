@@ -48,7 +48,7 @@ def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first()
 @pytest.mark.parametrize("heading", ['## Loans\n\n<a id="late"></a>', '<a name="late"></a>\n## Loans', "## Late"])
 def test_a_link_to_any_anchor_names_the_section_of_a_quote(heading: str) -> None:
     claim = Claim(quote=QUOTE, place="", anchor="late")
-    assert recheck(claim, parse(f"# Desk\n\nHello.\n\n{heading}\n{QUOTE}.\n")).status is ClaimStatus.SAME
+    assert recheck(claim, parse(f"# Desk\n\nHello.\n\n{heading}\n{QUOTE}.\n")).status is ClaimStatus.UNCHANGED
     assert recheck(claim, parse(f"# Desk\n\n{QUOTE}.\n\n{heading}\nOr not.\n")).status is ClaimStatus.MOVED
 
 
@@ -56,7 +56,7 @@ def test_a_link_to_any_anchor_names_the_section_of_a_quote(heading: str) -> None
 def test_a_quote_may_leave_out_a_page_footer_or_have_it(footer: str) -> None:
     words = f"A book may be kept\n\n{footer}\n\nfor three weeks"
     paged = HANDBOOK.replace(QUOTE, words)
-    assert look_up(paged) == look_up(paged, words) == (ClaimStatus.SAME, words)
+    assert look_up(paged) == look_up(paged, words) == (ClaimStatus.UNCHANGED, words)
     assert look_up(paged, QUOTE.replace("three", "four")) == (ClaimStatus.CHANGED, words)
     assert look_up(paged.replace(footer, "or lent"))[0] is ClaimStatus.CHANGED
 
@@ -87,7 +87,7 @@ Wheels: £100.
     [
         ("£100", "| C | £100 |", "| C | £120 |", ClaimStatus.SENTENCE_CHANGED),
         ("£150", "| E | £150 |", "| E | £150 and a licence |", ClaimStatus.SENTENCE_CHANGED),
-        ("£150", "| E | £150 |", "| E | £150 |\n| F | £150 |", ClaimStatus.SAME),
+        ("£150", "| E | £150 |", "| E | £150 |\n| F | £150 |", ClaimStatus.UNCHANGED),
     ],
 )
 def test_a_quote_is_looked_up_in_the_sentence_that_was_kept_with_it(

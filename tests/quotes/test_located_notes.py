@@ -33,7 +33,7 @@ def keep(title: str, quote: str = "", words: str = "") -> Note:
 @pytest.mark.parametrize(
     ("old", "new", "standing", "title"),
     [
-        ("## Water", "## Water", ClaimStatus.SAME, "Sheds"),
+        ("## Water", "## Water", ClaimStatus.UNCHANGED, "Sheds"),
         ("## Tools", "## Spades and such", ClaimStatus.MOVED, "Sheds"),
         ("### Sheds", "### Huts", ClaimStatus.MOVED, "Huts"),
         ("two keys", "three keys", ClaimStatus.CHANGED, "Sheds"),
@@ -45,7 +45,7 @@ def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, t
     [placed] = locate_notes([keep("Sheds")], library)
     assert placed.status is standing
     assert (None if placed.new_citation is None else library.node(placed.new_citation.section_id).title) == title
-    assert bool(placed.change_note) is (standing is not ClaimStatus.SAME)
+    assert bool(placed.change_note) is (standing is not ClaimStatus.UNCHANGED)
 
 
 def test_notes_are_in_document_order_and_lost_ones_last() -> None:
@@ -81,7 +81,7 @@ def test_a_note_on_a_section_without_text_is_there_as_long_as_the_section() -> N
     assert note.opening == ""
     [there] = locate_notes([note], library)
     [gone] = locate_notes([note], make("# Garden\n\n## Rest\n\nWords.\n"))
-    assert (there.status, there.new_citation) == (ClaimStatus.SAME, note.citation)
+    assert (there.status, there.new_citation) == (ClaimStatus.UNCHANGED, note.citation)
     assert (gone.status, gone.new_citation) == (ClaimStatus.GONE, None)
 
 

@@ -56,7 +56,7 @@ _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR
 _SOURCE_STYLES = {QuoteState.ELSEWHERE: "$warning", QuoteState.NOT_FOUND: "$error"}
 _QUOTE_STYLES = {
     QuoteState.EXACT: "$text-success",
-    QuoteState.SAME: "$text-success",
+    QuoteState.RESPELLED: "$text-success",
     QuoteState.ELSEWHERE: "$text-warning",
     QuoteState.NOT_FOUND: "$text-error",
     QuoteState.NO_QUOTE: "$accent",

@@ -18,7 +18,7 @@ _SIGNS = {
     ),
     "Answer symbols": (
         (QuoteState.EXACT.sign, "$success", QuoteState.EXACT.label),
-        (QuoteState.SAME.sign, "$success", QuoteState.SAME.label),
+        (QuoteState.RESPELLED.sign, "$success", QuoteState.RESPELLED.label),
         (QuoteState.ELSEWHERE.sign, "$warning", QuoteState.ELSEWHERE.label),
         (QuoteState.NOT_FOUND.sign, "$error", QuoteState.NOT_FOUND.label),
         (QuoteState.NOT_FOUND.sign, "$error", CHANGED_LABEL),
