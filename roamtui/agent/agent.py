@@ -87,8 +87,7 @@ class Agent:
                 if conversation.state is state:
                     break
             before = {exchange.number: exchange.citations for exchange in state.exchanges}
-            if events:
-                await conversation.apply(events)
+            await conversation.apply(*events)
         pairs = chain.from_iterable(
             zip(before[event.number], event.citations, strict=True) for event in events
         )

@@ -148,7 +148,7 @@ class AnswerLoop(Struct, kw_only=True):
                 except Exception as error:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
                     outcome = build_unchecked_outcome(self.reply, error)
                 conversation.apply_unsaved(*self.search.take_usage())
-                await conversation.apply(finish_question(conversation.state, outcome))
+                await conversation.apply(*finish_question(conversation.state, outcome))
 
     async def _prepare(self, question: str, options: AskOptions) -> AskOptions:
         """Start the model, and load what the question may need: outline and search need whole texts.
@@ -206,7 +206,7 @@ class AnswerLoop(Struct, kw_only=True):
             if calls.uses and is_last:
                 uses = tuple(replace(use, result=LIMIT_REACHED) for use in calls.uses)
                 calls.uses = ()  # the text is the answer
-                await conversation.apply((StepRecorded(step=Step(text="", uses=uses)),))
+                await conversation.apply(StepRecorded(step=Step(text="", uses=uses)))
                 return StopReason.STEP_LIMIT
             reminder = ""
             if not (calls.uses or is_last):
@@ -235,7 +235,7 @@ class AnswerLoop(Struct, kw_only=True):
             step = Step(text=text, uses=calls.uses, reminder=reminder)
             self.reply = replace(self.reply, text="")
             calls.uses = ()
-            await conversation.apply((StepRecorded(step=step),))
+            await conversation.apply(StepRecorded(step=step))
         return StopReason.ANSWERED
 
     async def _ask_model(self, requests: RequestBuilder, *, allow_calls: bool) -> bool:
@@ -269,7 +269,7 @@ class AnswerLoop(Struct, kw_only=True):
                 number=self.reply.step_count, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd
             )
             try:
-                await conversation.apply((started,))
+                await conversation.apply(started)
                 await self._receive_reply(request, meter)
             except ProviderError as error:
                 if refusal is not None or not error.failure.is_overflow:
@@ -304,7 +304,7 @@ class AnswerLoop(Struct, kw_only=True):
                             thoughts += text
                             if replaces_text:
                                 self.reply = replace(self.reply, text="")
-                                await conversation.apply((DraftRecorded(start=0, text=""),))
+                                await conversation.apply(DraftRecorded(start=0, text=""))
                             conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
                         case CallUnreadable(text):
                             self.reply = replace(self.reply, broken_call=text[:_BROKEN_CALL_LENGTH_MAX])
@@ -333,4 +333,4 @@ class AnswerLoop(Struct, kw_only=True):
             await asyncio.sleep(_SAVE_SECONDS)
             start = len(self.conversation.state.exchanges[-1].answer)
             if len(self.reply.text) > start:
-                await self.conversation.apply((DraftRecorded(start=start, text=self.reply.text[start:]),))
+                await self.conversation.apply(DraftRecorded(start=start, text=self.reply.text[start:]))

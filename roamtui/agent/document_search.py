@@ -29,7 +29,7 @@ class DocumentSearch:
             with self.meter.charging():
                 hits = await call_in_thread(self.searcher.search, library, query, limit=limit)
         finally:
-            await self._conversation.apply(self.take_usage())
+            await self._conversation.apply(*self.take_usage())
         return tuple(hit for hit in hits if hit.section_id in self._conversation.state.library)
 
     def take_usage(self) -> tuple[UsageRecorded, ...]:
@@ -43,7 +43,7 @@ class DocumentSearch:
         if searcher is not None and len(self._conversation.state.library) >= _INDEXED_AHEAD_MIN:
             with self.meter.charging():
                 await call_in_thread(searcher.prepare, report)
-            await self._conversation.apply(self.take_usage())
+            await self._conversation.apply(*self.take_usage())
 
     @property
     def vector_coverage(self) -> VectorCoverage:

@@ -84,7 +84,7 @@ async def answer_offline(
         is_one_shot=options.is_one_shot,
     )
     context = PromptContext(system="", outline="", model=OFFLINE)  # nobody reads it
-    await conversation.apply((*preparation, *begin_question(state, asked, context)))
+    await conversation.apply(*preparation, *begin_question(state, asked, context))
     error = "" if searcher is not None else _NO_SEARCH
     hits: Sequence[Hit] = ()
     passages: Sequence[FoundPassage] = ()
@@ -163,7 +163,7 @@ async def _open_sections(
     conversation.publish(replace(response.event, tool=expand.TOOL.spec.name))
     call = ToolCall(id="offline_1", name=expand.TOOL.spec.name, arguments=json.dumps(arguments))
     step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
-    await conversation.apply((StepRecorded(step=step),))
+    await conversation.apply(StepRecorded(step=step))
 
 
 def _write_lead(

@@ -69,7 +69,7 @@ class RequestBuilder(Struct, kw_only=True):
             asked = replace(asked, preface=brief.text, excerpts=brief.excerpts)
             searched = make_search_event(state.library, question, brief.hits, brief.read_ids)
             preparation = prepare_question(self.conversation.state, options)
-            await self.conversation.apply((*preparation, asked, *((searched,) if brief.hits else ())))
+            await self.conversation.apply(*preparation, asked, *((searched,) if brief.hits else ()))
             return
         retrieved = QuestionContext()
         if self.options.sends_hits:
@@ -90,7 +90,7 @@ class RequestBuilder(Struct, kw_only=True):
         # The person may have opened or closed sections during the search.
         preparation = prepare_question(self.conversation.state, options)
         state = fold_events(self.conversation.state, *preparation)
-        await self.conversation.apply((*preparation, *begin_question(state, asked, context)))
+        await self.conversation.apply(*preparation, *begin_question(state, asked, context))
         if self._is_whole_open(self.conversation.state):
             self.tools = {}
 
@@ -150,8 +150,7 @@ class RequestBuilder(Struct, kw_only=True):
         conversation = self.conversation
         context = await self._build_prompt_context(conversation.state)
         context = replace(context, budget=replace(context.budget, messages_max=limit))
-        if shrunk := shrink_transcript(conversation.state, context):
-            await conversation.apply(shrunk)
+        await conversation.apply(*shrink_transcript(conversation.state, context))
         return ModelRequest(
             messages=tuple(conversation.state.iter_messages()),
             tools=tuple(tool.spec for tool in self.tools.values()),

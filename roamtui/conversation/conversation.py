@@ -133,7 +133,7 @@ class Conversation:
                 for subscriber in [*self._subscribers]:
                     subscriber(event)
 
-    async def apply(self, events: tuple[RecordedEvent, ...]) -> None:
+    async def apply(self, *events: RecordedEvent) -> None:
         """Fold, save and publish events, in this order. If the task is cancelled, it ends after that."""
         if not events:
             return
@@ -221,8 +221,8 @@ class Conversation:
         events = update(self.state, command)
         if isinstance(command, FoldNodes):
             self.apply_unsaved(*events)
-        elif events:
-            await self.apply(events)
+        else:
+            await self.apply(*events)
         return events
 
     def set_budget(self, budget: RequestBudget) -> None:
@@ -304,7 +304,7 @@ class Conversation:
                 break
         self.state = replace(self.state, library=loaded)
         self.source_loader = loader
-        await self.apply(events)
+        await self.apply(*events)
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""

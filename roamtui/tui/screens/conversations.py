@@ -130,7 +130,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         if title is None:
             return
         if self._conversation is not None and self._is_current(summary):
-            await self._conversation.apply((ConversationRenamed(title=title),))
+            await self._conversation.apply(ConversationRenamed(title=title))
         else:
             await asyncio.to_thread(self._store.rename, summary.id, title)
         self._summaries = tuple(
