@@ -270,7 +270,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
         for mode, page in self._pages.items():
             if page.table is not None and page.table.table.folder == table.folder:
-                page.table.plan = plan
+                page.table.renew(table.rows, plan)
                 self._switch_to(mode, can_return=True)
                 return
         screen = TableScreen(table, plan, self._keys, self._ask_for_approval)

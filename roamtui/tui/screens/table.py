@@ -160,6 +160,13 @@ class TableScreen(Screen[None]):
         if not self.table.columns:
             self.action_add_column()
 
+    def renew(self, rows: tuple[ResultRow, ...], plan: TablePlan) -> None:
+        """Show the rows that were listed again, unless a run is asking about the present ones."""
+        self.plan = plan
+        if not self._filling.locked():
+            self.table.rows = rows
+            self._grid.show()
+
     @on(events.ScreenSuspend)
     @on(events.ScreenResume)
     def _show_head(self) -> None:
@@ -276,7 +283,7 @@ class TableScreen(Screen[None]):
         async with self._filling:
             self._show_message("")
             run = await fill_table(self.table, self.plan, self._on_progress, self._confirm, columns or None)
-        self._show_message(adapt_flags(run.problems[0], self._keys, _MODEL_PLACE) if run.problems else "")
+        self._show_message(adapt_flags(" ".join(run.problems), self._keys, _MODEL_PLACE))
         if run.asked and not self.is_current:
             self.notify(f"Table: {format_progress(run)}", markup=False)
 

@@ -118,6 +118,16 @@ async def test_a_failed_question_names_its_document_and_the_key_that_chooses_a_m
         assert "--model" not in ui.text
 
 
+async def test_every_problem_of_a_run_is_shown(tables: Tables) -> None:
+    missing = tables.leases / "anna.md"
+    tables.model = ScriptedModel([ScriptedReply(error=ModelError("It is busy."))] * 20)
+    async with showing(tables) as ui:
+        missing.unlink()
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("1 document could not be read", "y")
+        await ui.wait_until("It is busy.")
+
+
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
     async with filling(tables) as ui:
@@ -230,6 +240,15 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         await ui.press_until(TableScreen, "escape")
         await ui.press_until(PromptDialog, "+")
         assert ui.field.value == "crw", "what was typed is found again"
+
+
+async def test_opening_a_table_again_lists_its_documents_again(filled: Tables) -> None:
+    async with showing(filled) as ui:
+        await ui.press_until(MainScreen, "enter")
+        (filled.leases / "carl.md").write_text("# Lease of Carl\n")
+        await ui.press_until(TableScreen, "ctrl+l")
+        await ui.wait_until("3 rows")
+        assert "carl.md" in ui.text
 
 
 async def test_the_table_asks_the_model_of_the_document_also_once_it_is_another_one(filled: Tables) -> None:
