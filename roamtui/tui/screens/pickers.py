@@ -137,7 +137,8 @@ class ModelPicker(PickerDialog):
         self._offers |= {offer.name: offer for offer in offers}
         self.choices = self._list_choices()
         self.show()
-        self.show_message(summary)
+        if not any(worker.group == "testing" and worker.is_running for worker in self.workers):
+            self.show_message(summary)
 
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:

@@ -1,7 +1,9 @@
 """Choosing colours and models."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,7 +15,7 @@ from roamtui.settings import Settings, load_settings
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
-from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import make_options
 from tests.tui.driving import RunningApp, make_app, running
 
@@ -105,6 +107,24 @@ async def test_a_typed_model_is_tried_with_one_token_used_and_kept(monkeypatch: 
             await ui.wait_until(lambda: load_settings().model == "openai/tiny")
             await ui.ask("How many loaves?")
             assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_models_that_are_found_late_leave_the_message_of_a_test() -> None:
+    found = Event()
+
+    def discover() -> tuple[tuple[ModelOffer, ...], str]:
+        found.wait()
+        return (ModelOffer(name="ollama/late", note="here"),), "Found Ollama"
+
+    tested = ScriptedModel([ScriptedReply(text="Yes", gate=asyncio.Event())], name="openai/tiny")
+    options = make_options(discover_models=discover, make_model=lambda *_, **__: tested)
+    async with running(make_app(options=options), (100, 30)) as ui:
+        await ui.press_until("not in the list", "f2", *"openai/tiny")
+        await ui.press_until(ConfirmDialog, "enter")
+        await ui.press_until("Testing openai/tiny", "y")
+        found.set()
+        await ui.wait_until(lambda: not any(worker.name == "_add_discovered" for worker in ui.app.workers))
+        assert "Testing openai/tiny" in ui.text
 
 
 @pytest.mark.usefixtures("forked_models")
