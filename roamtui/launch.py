@@ -176,6 +176,16 @@ class Launch(Struct, frozen=True, kw_only=True):
                 raise SourceError(explain_missing(source, advice))
             sources = split_sources(source)
             return replace(self, sources=sources, conversation_id=saved_id).run()
+        is_table = False
+        if len(self.sources) == 1 and os.path.isdir(self.sources[0]):  # noqa: PTH112 - any text is allowed
+            from roamtui.table import store as table_store  # not for a file
+
+            is_table = table_store.is_table(Path(self.sources[0]))
+        if is_table and (self.conversation_id is not None or self.is_watching):
+            raise UsageError(
+                "a table has no conversation, and is not watched."
+                " Leave out --continue, --conversation and --watch."
+            )
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:
@@ -187,12 +197,9 @@ class Launch(Struct, frozen=True, kw_only=True):
             )
         services = AppServices(self.bootstrap, is_watching=self.is_watching)
         first = table = None
-        if len(self.sources) == 1 and os.path.isdir(self.sources[0]):  # noqa: PTH112 - any text is allowed
-            from roamtui.table.store import is_table  # not for a file
-
-            if is_table(Path(self.sources[0])):
-                table = services.open_table(self.sources)
-        if table is None and self.sources:
+        if is_table:
+            table = services.open_table(self.sources)
+        elif self.sources:
             first = services.open(self.sources, self.conversation_id, self.model, uses_typed_model=True)
             self._reattach_terminal()
         if isinstance(sys.__stderr__, TextIOWrapper):  # its encoding may lack characters that are drawn

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
+from roamtui.cli import main
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
 from roamtui.launch import AppServices, Launch, make_demo
@@ -21,8 +22,10 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.output import ProgressLine, report_opening
 from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
+from roamtui.table.store import add_column
 from roamtui.tui.context import DocumentSession
 from tests.fakes.site import FakeSite, make_ollama
+from tests.table.filling import PERIOD, define, write_leases
 
 
 def open_app(source: str, settings: Settings | None = None) -> DocumentSession:
@@ -155,6 +158,16 @@ def test_without_a_terminal_a_missing_file_is_named_first(monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     with pytest.raises(SourceError, match=r"There is no file missing\.mdd"):
         Launch(bootstrap=Bootstrap(), sources=("missing.mdd",)).run()
+
+
+@pytest.mark.parametrize("option", ["--continue", "--conversation=abc", "--watch"])
+def test_a_table_refuses_options_of_conversations(
+    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = define(tmp_path, write_leases(tmp_path / "leases"), PERIOD)
+    add_column(table, *table.columns)
+    assert main([str(tmp_path), option]) == 2
+    assert "a table has no conversation" in capsys.readouterr().err
 
 
 def test_the_demo_plays_in_lines_on_a_dumb_terminal(

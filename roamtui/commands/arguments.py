@@ -12,7 +12,7 @@ from roamtui.program import format_program, locate_programs
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import Any, NoReturn
 
@@ -215,6 +215,17 @@ def add_answering_arguments(parser: CommandParser) -> None:
     add_reading_arguments(parser)
     add_model_arguments(parser)
     add_search_arguments(parser)
+
+
+def refuse_unused(options: Mapping[str, object], place: str) -> None:
+    """Refuse the first option with a value, because none of these options has an effect in this place.
+
+    Raises:
+        UsageError: One of the options has a value.
+    """
+    for name, value in options.items():
+        if value:
+            raise UsageError(f"{name} has no effect {place}. Leave it out.")
 
 
 def decode_argument(text: str) -> str:

@@ -9,6 +9,7 @@ from roamtui.commands.arguments import (
     add_reading_arguments,
     add_yes,
     make_bootstrap,
+    refuse_unused,
 )
 from roamtui.errors import UsageError
 
@@ -35,8 +36,14 @@ def _run_conversations(args: Namespace) -> None:
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
-    if args.action != "export" and any((args.output, args.moved_to, args.format)):
-        raise UsageError(f"-o, --in and --format do not work with `roamtui conversations {args.action}`.")
+    options_of = {
+        "list": {"--all": args.all},
+        "export": {"-o": args.output, "--in": args.moved_to, "--format": args.format},
+        "delete": {"--yes": args.yes},
+    }
+    for action, options in options_of.items():
+        if action != args.action:
+            refuse_unused(options, f"on `roamtui conversations {args.action}`")
     if args.output and args.format and not str(args.output).lower().endswith(f".{args.format}"):
         raise UsageError("the ending of the name after -o chooses the format. Leave out --format.")
     if args.id is None:
@@ -59,6 +66,8 @@ def _run_notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
     from roamtui.headless.conversations import list_notes, print_or_delete_notes
 
+    if not args.delete:
+        refuse_unused({"--yes": args.yes}, "without --delete")
     if args.source is not None:
         reopen = make_bootstrap(args).reopen
         print_or_delete_notes(args.source, reopen, deletes=args.delete, assume_yes=args.yes)
