@@ -124,7 +124,7 @@ def choose_passages(
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits})
     weights = _TermWeights(question, titled_texts, tables.values())
-    texts |= {node_id: text for node_id, text in tables.items() if weights.has_complete_row(text)}
+    texts |= {node_id: text for node_id, text in tables.items() if weights.rows.has_complete_row(text)}
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     by_words = [
         passage
@@ -341,7 +341,7 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
                 shares.setdefault((sentence.start, sentence.end), share)
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
     candidates = (
-        _Candidate(share, weights.read_statement(text, start, end), start)
+        _Candidate(share, weights.rows.read_statement(text, start, end), start)
         for (start, end), share in shares.items()
     )
     return [*islice(candidates, policy.STATEMENTS_MAX)]
@@ -404,19 +404,37 @@ class _TermWeights:
         self.matcher = TermMatcher(self.weights, matcher.language)
         self.matcher.units = matcher.units
         """Finds all these words."""
-        self._present = frozenset(counts).intersection(terms)
-        """The words that the texts have."""
+        self.find_words = self.matcher.find_terms
+        self.rows = _RowJoiner(self.matcher, frozenset(counts).intersection(terms), texts, tables)
+
+    def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
+        """Return the sentences and rows of a text with most weight, best first."""
+        return rank_sentences(
+            text, self.matcher, limit=limit, weights=self.weights, join_row=self.rows.join_row
+        )
+
+    def compute_share(self, words: Iterable[str]) -> float:
+        """Return the share of the question's weight that some of its words have."""
+        return min(1.0, sum(map(self.weights.__getitem__, words)) / self._total)
+
+
+class _RowJoiner:
+    """Joins rows that begin with the same cell: one table says what "Class C" is, another what it costs."""
+
+    def __init__(
+        self, matcher: TermMatcher, present: frozenset[str], texts: Sequence[str], tables: Iterable[str]
+    ) -> None:
+        """Join rows of texts that have the words `present`. Rows of `tables` complete them."""
+        self._matcher = matcher
+        self._present = present
         self._own_rows = self._group_rows(texts)
         self._all_rows = self._group_rows((*texts, *tables))
 
     def _group_rows(self, texts: Iterable[str]) -> dict[str, dict[str, frozenset[str]]]:
-        """Return the rows with words of the question, and these words, by what they begin with.
-
-        One table says what "Class C" is, another what it costs.
-        """
+        """Return the rows with words of the question, and these words, by what they begin with."""
         rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
         for unit in chain.from_iterable(read_units(text).units for text in texts):
-            if (name := get_row_name(unit)) and (words := self.find_words(unit.words)):
+            if (name := get_row_name(unit)) and (words := self._matcher.find_terms(unit.words)):
                 rows[name][unit.as_row.text] = words
         return rows
 
@@ -428,7 +446,7 @@ class _TermWeights:
     def _complete_row(self, unit: Unit) -> frozenset[str]:
         """Return the same words from all tables, but only if they are needed for all words of the texts."""
         joined = frozenset[str]().union(*self._all_rows.get(get_row_name(unit), {}).values())
-        own = self.find_words(f"{unit.head_words} {unit.words}") if joined else joined
+        own = self._matcher.find_terms(f"{unit.head_words} {unit.words}") if joined else joined
         return joined if self._present <= joined | own and not self._present <= own else frozenset()
 
     def has_complete_row(self, text: str) -> bool:
@@ -443,18 +461,6 @@ class _TermWeights:
             return statement
         rows = self._all_rows[get_row_name(unit)]
         return statement._replace(beside=max(rows, key=lambda row: len(rows[row])))
-
-    def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
-        """Return the sentences and rows of a text with most weight, best first."""
-        return rank_sentences(text, self.matcher, limit=limit, weights=self.weights, join_row=self.join_row)
-
-    def find_words(self, text: str) -> frozenset[str]:
-        """Return the words of the question, or related ones, that a text has."""
-        return frozenset(word for *_, word in self.matcher.locate(text))
-
-    def compute_share(self, words: Iterable[str]) -> float:
-        """Return the share of the question's weight that some of its words have."""
-        return min(1.0, sum(map(self.weights.__getitem__, words)) / self._total)
 
 
 def _score_passages(

@@ -272,6 +272,6 @@ class TermMatcher:
         names = [unicodedata.name(sign).lower() for sign in signs if unicodedata.category(sign) == "Sc"]
         return any(name.split()[0] not in unit for name in names)
 
-    def find_terms(self, text: str) -> set[str]:
+    def find_terms(self, text: str) -> frozenset[str]:
         """Return the terms that a text has."""
-        return {term for *_, term in self.locate(text)}
+        return frozenset(term for *_, term in self.locate(text))
