@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -545,6 +544,38 @@ ShownEvent = (
 """Events that are only shown, at the moment when they happen."""
 ConversationEvent = RecordedEvent | ShownEvent
 EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
-    {kind: re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ConversationEvent)}
+    {
+        AnswerChosen: "answer_chosen",
+        AnswerStreamed: "answer_streamed",
+        CitationsChecked: "citations_checked",
+        ConversationRenamed: "conversation_renamed",
+        ConversationStarted: "conversation_started",
+        DocumentIdentified: "document_identified",
+        DocumentReloaded: "document_reloaded",
+        DraftRecorded: "draft_recorded",
+        DraftRejected: "draft_rejected",
+        LoadingStarted: "loading_started",
+        NodesFolded: "nodes_folded",
+        NodesLoaded: "nodes_loaded",
+        QuestionAnswered: "question_answered",
+        QuestionAsked: "question_asked",
+        QuestionDropped: "question_dropped",
+        QuestionReceived: "question_received",
+        QuestionsRewound: "questions_rewound",
+        ReadingSectionChanged: "reading_section_changed",
+        ReminderSent: "reminder_sent",
+        RetryScheduled: "retry_scheduled",
+        SectionsClosed: "sections_closed",
+        SectionsExpanded: "sections_expanded",
+        SectionsSearched: "sections_searched",
+        StepRecorded: "step_recorded",
+        StepStarted: "step_started",
+        ThinkingStreamed: "thinking_streamed",
+        ThoughtsRecorded: "thoughts_recorded",
+        ToolFinished: "tool_finished",
+        TranscriptRebuilt: "transcript_rebuilt",
+        UsageRecorded: "usage_recorded",
+        WarningRaised: "warning_raised",
+    }
 )
-"""Names of events in logs and in JSON, such as ``sections_closed``."""
+"""Names of events in logs and in JSON. They stay when a class is renamed."""
