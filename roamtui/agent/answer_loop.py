@@ -27,12 +27,12 @@ from roamtui.conversation.budget import WINDOW_TOKENS_DEFAULT, estimate_message_
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
-    DraftRecorded,
-    DraftRejected,
     Origin,
+    PartialReplyRecorded,
     QuestionAnswered,
     QuestionDropped,
     ReminderSent,
+    ReplyRejected,
     RetryScheduled,
     Step,
     StepRecorded,
@@ -215,9 +215,9 @@ class AnswerLoop(Struct, kw_only=True):
                 if self.reply.broken_call:
                     self.reply = replace(self.reply, text="")
                 break
-            if draft := text.strip():
+            if rejected := text.strip():
                 # It is on the screen already. Exports show it too.
-                conversation.apply_unsaved(DraftRejected(text=shorten(draft, _REJECTED_LENGTH_MAX)))
+                conversation.apply_unsaved(ReplyRejected(text=shorten(rejected, _REJECTED_LENGTH_MAX)))
             if calls.uses:
                 part = int(_PART_ROOM * conversation.state.options.part_tokens)
                 # one part fits: older text makes room for it
@@ -228,10 +228,10 @@ class AnswerLoop(Struct, kw_only=True):
             elif self.reply.broken_call:
                 conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
                 text = f"{text}\n{self.reply.broken_call}".strip()
-                self.reply = replace(self.reply, draft="")
+                self.reply = replace(self.reply, rejected_text="")
             else:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
-                self.reply = replace(self.reply, draft=text)
+                self.reply = replace(self.reply, rejected_text=text)
             step = Step(text=text, uses=calls.uses, reminder=reminder)
             self.reply = replace(self.reply, text="")
             calls.uses = ()
@@ -292,7 +292,7 @@ class AnswerLoop(Struct, kw_only=True):
         """
         conversation = self.conversation
         thoughts = ""
-        saving = asyncio.create_task(self._save_drafts())
+        saving = asyncio.create_task(self._save_partial_reply())
         try:
             async with aclosing(read_reply(self.model, request, meter)) as events:
                 async for event in events:
@@ -304,7 +304,7 @@ class AnswerLoop(Struct, kw_only=True):
                             thoughts += text
                             if replaces_text:
                                 self.reply = replace(self.reply, text="")
-                                await conversation.apply(DraftRecorded(start=0, text=""))
+                                await conversation.apply(PartialReplyRecorded(start=0, text=""))
                             conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
                         case CallUnreadable(text):
                             self.reply = replace(self.reply, broken_call=text[:_BROKEN_CALL_LENGTH_MAX])
@@ -327,10 +327,10 @@ class AnswerLoop(Struct, kw_only=True):
             kept = thoughts.strip()[-_THOUGHTS_LENGTH:]
             conversation.apply_unsaved(ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)))
 
-    async def _save_drafts(self) -> None:
+    async def _save_partial_reply(self) -> None:
         """Save what arrives once a second."""
         while True:
             await asyncio.sleep(_SAVE_SECONDS)
             start = len(self.conversation.state.exchanges[-1].answer)
             if len(self.reply.text) > start:
-                await self.conversation.apply(DraftRecorded(start=start, text=self.reply.text[start:]))
+                await self.conversation.apply(PartialReplyRecorded(start=start, text=self.reply.text[start:]))

@@ -34,7 +34,7 @@ class Reply(Struct, frozen=True, kw_only=True):
 
     text: str = ""
     """Its last words, or the ones so far."""
-    draft: str | None = None
+    rejected_text: str | None = None
     """The reply after which the model was reminded to answer properly, which happens at most once. It stays
     the answer if the next one proves nothing either."""
     reason: FinishReason | None = None
@@ -51,7 +51,7 @@ def build_outcome(
 ) -> QuestionAnswered:
     """Build the outcome of the current question."""
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
-    text = _choose_reply(state, reply) if is_complete else reply.text or reply.draft or ""
+    text = _choose_reply(state, reply) if is_complete else reply.text or reply.rejected_text or ""
     answer = replace_verdict_marks(text)
     own_length = len(answer)
     checker = QuoteChecker(state)
@@ -92,7 +92,7 @@ def build_outcome(
 def build_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered:
     """Build the outcome of a question whose reply cannot be judged."""
     return QuestionAnswered(
-        answer=replace_verdict_marks(reply.text or reply.draft or ""),
+        answer=replace_verdict_marks(reply.text or reply.rejected_text or ""),
         stopped=StopReason.ERROR,
         steps=reply.step_count,
         error=_UNCHECKED.format(type(defect).__name__),
@@ -112,13 +112,13 @@ def _choose_reply(state: ConversationState, reply: Reply) -> str:
         events = [*reader.feed(last), *reader.finish()]
         last = "".join(event.text for event in events if isinstance(event, TextDelta))
     texts: list[str] = []
-    for text in (reply.draft or "", last):
+    for text in (reply.rejected_text or "", last):
         is_ours = text.strip() not in TITLES and all(line.strip() in own for line in text.splitlines())
         is_repeated = is_ours or state.nonce in text
         texts.append("" if is_repeated or not any(map(str.isalnum, text)) else strip_blank_lines(text))
-    draft, last = texts
-    is_better = not draft or any(citation.is_verified for citation in QuoteChecker(state).cite(last))
-    return last if is_better else draft
+    rejected, last = texts
+    is_better = not rejected or any(citation.is_verified for citation in QuoteChecker(state).cite(last))
+    return last if is_better else rejected
 
 
 def has_no_source(outcome: QuestionAnswered) -> bool:
@@ -134,8 +134,8 @@ def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) ->
     needs none.
     """
     text = reply.text
-    draft_tokens = estimate_tokens(text) + estimate_tokens(reply.broken_call)
-    if reply.draft is not None or draft_tokens + _REMINDER_TOKENS > room_tokens:
+    reply_tokens = estimate_tokens(text) + estimate_tokens(reply.broken_call)
+    if reply.rejected_text is not None or reply_tokens + _REMINDER_TOKENS > room_tokens:
         return ""
     if reply.broken_call:
         return CALL_REMINDER

@@ -325,11 +325,11 @@ class StepRecorded(Struct, frozen=True, kw_only=True):
     step: Step
 
 
-class DraftRecorded(Struct, frozen=True, kw_only=True):
-    """More text of the reply. If the program is killed, the drafts become the answer."""
+class PartialReplyRecorded(Struct, frozen=True, kw_only=True):
+    """More text of the reply. If the program is killed, the partial reply becomes the answer."""
 
     start: int
-    """Character offset in the draft at which this text continues; 0 for a new reply."""
+    """Character offset in the reply at which this text continues; 0 for a new reply."""
     text: str
 
 
@@ -422,14 +422,14 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
     """What the chat says about the call, unless another event says it."""
 
 
-class DraftRejected(Struct, frozen=True, kw_only=True):
+class ReplyRejected(Struct, frozen=True, kw_only=True):
     """The text of a reply was no answer: calls or a reminder follow. It has been on the screen."""
 
     text: str
 
 
 class ReminderSent(Struct, frozen=True, kw_only=True):
-    """The reply was only a draft, not an answer yet, so the model was reminded of what is missing."""
+    """The reply was no answer yet, so the model was reminded of what is missing."""
 
     text: str
     notice: str = "Asked the model for quotes"
@@ -511,8 +511,8 @@ UnpublishedEvent = (
     | DocumentIdentified
     | TranscriptRebuilt
     | StepRecorded
-    | DraftRecorded
-    | DraftRejected
+    | PartialReplyRecorded
+    | ReplyRejected
     | ThoughtsRecorded
     | UsageRecorded
     | QuestionsRewound
@@ -552,8 +552,8 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         ConversationStarted: "conversation_started",
         DocumentIdentified: "document_identified",
         DocumentReloaded: "document_reloaded",
-        DraftRecorded: "draft_recorded",
-        DraftRejected: "draft_rejected",
+        PartialReplyRecorded: "draft_recorded",
+        ReplyRejected: "draft_rejected",
         LoadingStarted: "loading_started",
         NodesFolded: "nodes_folded",
         NodesLoaded: "nodes_loaded",

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
-    DraftRejected,
     ExpandStatus,
     LoadingStarted,
     NodesLoaded,
     Origin,
     ReminderSent,
+    ReplyRejected,
     RetryScheduled,
     SectionsClosed,
     SectionsExpanded,
@@ -91,7 +91,7 @@ class Notice(Struct, frozen=True):
 def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912 - one case an event
     """Yield the notices for an event. Many events have none."""
     match event:
-        case DraftRejected(text=text):
+        case ReplyRejected(text=text):
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="“")
         case SectionsSearched(query=query, hits=hits):
             text = f"Searched “{query}” · {format_count(len(hits), 'result') if hits else 'no results'}"

@@ -24,20 +24,20 @@ from roamtui.conversation.events import (
     ConversationStarted,
     DocumentIdentified,
     DocumentReloaded,
-    DraftRecorded,
-    DraftRejected,
     Message,
     NodesFolded,
     NodesLoaded,
     OpenSection,
     Origin,
     Outcome,
+    PartialReplyRecorded,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
     ReadingSectionChanged,
     RecordedEvent,
     ReminderSent,
+    ReplyRejected,
     RetryScheduled,
     Role,
     SectionsClosed,
@@ -381,12 +381,12 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return _spend(replace(state, in_flight=Usage()) if ends_step else state, usage)
         case StepRecorded(step=step):
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
-        case DraftRecorded(start=start, text=text):
+        case PartialReplyRecorded(start=start, text=text):
             return _change_last(state, answer=exchanges[-1].answer[:start] + text)
         case ToolFinished(notice=""):
             return state  # another event says what it did
         case (
-            DraftRejected()
+            ReplyRejected()
             | ReminderSent()
             | RetryScheduled()
             | SectionsSearched()

@@ -51,7 +51,7 @@ async def test_headings_that_are_also_lines_of_ours_stay_in_the_answer(reply: st
     assert (await answer(make_agent([saying(reply)]))).answer == reply
 
 
-async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() -> None:
+async def test_the_reply_before_a_reminder_is_the_answer_if_nothing_follows() -> None:
     agent = make_agent([expanding("Fees"), saying("It costs two euros."), ScriptedReply()])
     last = await answer(agent)
     assert (last.stopped, last.answer, last.citations) == (StopReason.ANSWERED, "It costs two euros.", ())

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from roamtui.conversation.events import (
     CloseReason,
-    DraftRecorded,
     Origin,
+    PartialReplyRecorded,
     QuestionsRewound,
     RecordedEvent,
     SectionsClosed,
@@ -51,7 +51,7 @@ def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     ids = (find(state, "Beta"),)
     played.apply(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
     played.apply(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
-    played.record(DraftRecorded(start=0, text="It is"))
+    played.record(PartialReplyRecorded(start=0, text="It is"))
     resumed, events = resume_state(replay_events(state.library, played.events), state.library)
     assert not resumed.is_asking
     assert (resumed.exchanges[-1].stopped, resumed.exchanges[-1].answer) == (StopReason.CANCELLED, "It is")

@@ -32,7 +32,7 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
     events.SectionsSearched(query="spade", hits=(HIT,)),
     events.ToolFinished(tool="search_sections", query="spade", results=(("a8a96034", "found"),)),
     events.ToolFinished(tool="expand_sections", section_ids=IDS, results=(("a8a96034", "opened"),)),
-    events.DraftRejected(text="Here"),
+    events.ReplyRejected(text="Here"),
     events.ReminderSent(text="Quote."),
     events.RetryScheduled(reason="Busy.", wait_seconds=1.5),
     events.SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
