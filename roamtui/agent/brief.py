@@ -54,7 +54,7 @@ async def choose_brief_context(
     Sections that the person opened come before hits. `warn` is called if the search fails.
     """
     library = state.library
-    questions = [*(exchange.question for exchange in state.exchanges), question]
+    questions = (*state.questions, question)
     context = QuestionContext(question=complete_follow_up(questions))
     room_tokens = max(0, room_tokens - estimate_tokens(context.question) - _FRAME_TOKENS)
     if whole := _list_whole(library, within, room_tokens):

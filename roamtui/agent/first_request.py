@@ -126,7 +126,7 @@ def choose_pages(
 ) -> tuple[str, ...]:
     """Return links to pages that nobody has read, and whose titles or descriptions bear on a question."""
     library = state.library
-    questions = [*(exchange.question for exchange in state.exchanges), question]
+    questions = (*state.questions, question)
     hits: Sequence[Hit] = ()
     with suppress(RoamtuiError):  # the search for the question itself says so
         hits = search_question(

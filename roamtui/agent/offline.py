@@ -96,7 +96,7 @@ async def answer_offline(
     else:
         if hits:  # they are no results if none of their passages is near the question
             found = hits if passages else ()
-            searched = complete_follow_up([exchange.question for exchange in state.exchanges])
+            searched = complete_follow_up(state.questions)
             conversation.apply_unsaved(make_search_event(state.library, searched, found))
         if opened := _list_openable(state.library, passages):
             await _open_sections(conversation, searcher, opened)
@@ -217,7 +217,7 @@ def _find_passages(
     state: ConversationState, searcher: Searcher | None
 ) -> tuple[str, tuple[Hit, ...], Sequence[FoundPassage]]:
     """Return the current question without its abbreviations, the hits for it, and their best passages."""
-    *earlier, last = (exchange.question for exchange in state.exchanges)
+    *earlier, last = state.questions
     spelled = spell_out(last, state.library)
     questions = [*earlier, spelled]
     question = spelled if asks_itself(spelled) else complete_follow_up(questions)

@@ -35,7 +35,7 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
             unread.setdefault(hit.section_id, hit)
     whole, partly = _count_read(library, delivered, unread)
     coverage = measure_coverage(library, exchange.within)
-    asked = {exchange.question, complete_follow_up([one.question for one in state.exchanges])}
+    asked = {exchange.question, complete_follow_up(state.questions)}
     queries = dict.fromkeys(search.query for search in searches if search.query not in asked)
     return Reading(
         whole=whole,

@@ -231,8 +231,13 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         """The title that a person chose, or else the first question."""
-        first = "".join(exchange.question for exchange in self.exchanges[:1])
+        first = "".join(self.questions[:1])
         return self.chosen_title or shorten(sanitise_line(first), _TITLE_LENGTH)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """All questions, oldest first."""
+        return tuple(exchange.question for exchange in self.exchanges)
 
     @property
     def open_tokens(self) -> int:
