@@ -27,17 +27,13 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
-from roamtui.commonmark import TOO_DEEP, get_block_parser, parse_blocks
+from roamtui.commonmark import TOO_DEEP, parse_blocks
 from roamtui.document.document import NodeKind, NodeRow
-from roamtui.markdown.formulas import to_script_characters
 from roamtui.text import compute_line_starts
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 _SPAN_MAX = 1 << 20
 """Maximum of `HeadingScanner._span_min`, in characters. Each span has a fixed cost."""
@@ -45,7 +41,6 @@ _SENTINEL = "x\n"
 """A paragraph to add to a span: if the parser sees it start at the top level, the span ends at a base."""
 _MAY_LACK_END = ("fence", "html_block")
 """Blocks that continue to the end of the text if nothing closes them."""
-_TITLE_TOKENS = ("text", "code_inline", "text_special", "softbreak", "hardbreak")
 
 # Every line pattern starts with "\n": `re` searches for a literal much faster than for a character class or
 # an anchor.
@@ -78,8 +73,9 @@ _PARSED_MAX = 100_000
 """Maximum length, in characters, of a heading whose inline source is parsed. The source of a longer one is
 its title, because parsing time grows faster than the text."""
 
-_INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n]")
-"""Characters that an inline rule of CommonMark could act on; ``!`` and ``]`` need a ``[``."""
+_INLINE_MARKUP = re.compile(r"[\\`*\[<&\n$~]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that an inline rule of the reader could act on; ``!`` and ``]`` need a ``[``, and an underscore is
+one at a bound of a word."""
 
 
 def scan_headings(text: str, start: int = 0) -> tuple[list[NodeRow], bool]:
@@ -274,32 +270,23 @@ def _find_next_line(text: str, offset: int) -> int:
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
-    """Return the plain text of a title's inline source, or else the descriptions of its pictures.
+    """Return what the reader shows of a title's inline source: its words, or else what describes its pictures.
 
-    `env` holds the link definitions.
+    Marks of notes are left out. `env` holds the link definitions.
     """
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
-    parser = get_block_parser()
-    tokens: list[Token] = []
-    parser.inline.parse(content, parser, env, tokens)
-    pictures = (_join_words(token.children or ()) for token in tokens if token.type == "image")
-    return _join_words(tokens) or " ".join(filter(None, pictures))
+    from roamtui.markdown.inline_reader import InlineReader  # noqa: PLC0415
+    from roamtui.markdown.inline_source import InlineSource  # noqa: PLC0415
+    from roamtui.markdown.tokens import get_parser  # noqa: PLC0415
 
-
-def _join_words(tokens: Iterable[Token]) -> str:
-    texts: list[str] = []
-    is_raised = False
-    for token in tokens:
-        if token.type == "html_inline" and token.content.lower() in ("<sup>", "</sup>"):
-            is_raised = token.content.lower() == "<sup>"
-        elif token.type.endswith("break"):
-            texts.append(" ")
-        elif token.type in _TITLE_TOKENS:
-            # Without a sign, "50" with a raised 3 would be the number 503.
-            raised = to_script_characters(token.content, "^") or f"^{token.content}"
-            texts.append(raised if is_raised and token.content else token.content)
-    return "".join(texts).strip(" \t")
+    source = InlineSource(content, 0)
+    reader = InlineReader(source=source, parser=get_parser(), env=env)
+    words = reader.read(content, source.source_map)
+    marks = {number for number, link in enumerate(reader.links) if link.is_reference_mark}
+    texts = (each.text for each in words if not each.is_image and each.link not in marks)
+    pictures = (parse_title(each.text, env) for each in words if each.is_image and each.start < each.end)
+    return "".join(texts).replace("\n", " ").strip(" \t") or " ".join(filter(None, pictures))
 
 
 def _parse_reference_definitions(text: str, edges: Sequence[int]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from roamtui.document.headings import HeadingScanner
 from roamtui.document.parse import parse_document
+from roamtui.markdown.blocks import Heading
+from roamtui.markdown.parser import parse_markdown
 from tests.case_files import read_rows
 from tests.document.block_texts import list_texts
 from tests.document.invariants import read_sections
@@ -36,6 +38,21 @@ def test_headings_of_random_texts_match_a_full_parse(seed: int) -> None:
 def test_headings_of_hard_cases_match_a_full_parse(text: str) -> None:
     for ended in (text, text + "\n"):
         assert read_sections(parse_document(ended)) == judge_outline(ended)
+
+
+def test_a_title_is_what_the_reader_shows_of_it() -> None:
+    titles = (
+        "Base 10<sub>2</sub> and 10<sup>3</sup>",
+        "$x^2$ and [[Note|w]]",
+        r"Use \(x^2\)",
+        "Vec<T> &amp; ~~*b*~~",
+        "__init__",
+    )
+    shown = ["Base 10₂ and 10³", "x² and w", "Use x²", "Vec<T> & b", "init"]
+    text = "".join(f"# {title}\n\n" for title in titles)
+    assert [title for _, title, _ in find_headings(text)] == shown
+    headings = [block for block in parse_markdown(text).blocks if isinstance(block, Heading)]
+    assert ["".join(words.text for words in block.words) for block in headings] == shown
 
 
 def test_a_title_that_is_only_pictures_is_what_describes_them() -> None:
