@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from html import escape
 from itertools import groupby
 from typing import Any
 
@@ -24,7 +23,7 @@ from roamtui.convert.docx_styles import (
     read_formatting,
 )
 from roamtui.convert.html import convert_office_html
-from roamtui.convert.html_blocks import BlockWriter
+from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.html_tree import parse_html_tree
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
@@ -169,7 +168,7 @@ class _DocxHtmlWriter:
         if not content.strip():
             return
         name = style.names[0] if style.names else ""
-        numbered = f"{escape(number)} {content}" if number else content
+        numbered = f"{escape_words(number)} {content}" if number else content
         if style.level < BODY_LEVEL:
             tag = f"h{min(6, style.level + 1)}"
             blocks.append(f"<{tag}>{numbered}</{tag}>")
@@ -239,7 +238,7 @@ class _DocxHtmlWriter:
                 case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
                     yield (), write_checkbox(is_checked=is_true(get_child_value(box, "checked")))
                 case "oMath" | "oMathPara":
-                    yield (), escape(write_formula(child))
+                    yield (), escape_words(write_formula(child))
                 case "ruby" | "rt":
                     yield (), f"<{name}>{_join_pieces(self._write_line(child, formatting))}</{name}>"
                 case _ if name in _DRAWINGS:
@@ -254,7 +253,6 @@ class _DocxHtmlWriter:
         match name:
             case "t":
                 text = translate_symbols(element.text or "", formatting.get("rFonts", ""))
-                text = text.translate(WITHOUT_NOTE_SIGNS)
             case "tab" | "ptab":
                 text = "\t"
             case "noBreakHyphen":
@@ -267,7 +265,7 @@ class _DocxHtmlWriter:
                 return self._write_note_mark(name.removesuffix("Reference"), get_attribute(element, "id"))
             case _:
                 return "<br>"
-        return escape(text)
+        return escape_words(text)
 
     def _is_in_text(self) -> bool:
         """Return whether text belongs to the line, and not to the instruction of a field."""
@@ -294,19 +292,19 @@ class _DocxHtmlWriter:
             elif choices is not None:
                 entries = [get_attribute(entry, "val") for entry in choices.iterfind("{*}listEntry")]
                 chosen = read_number(get_child_value(choices, "result"), 0)
-                yield (), escape("".join(entries[chosen : chosen + 1]))
+                yield (), escape_words("".join(entries[chosen : chosen + 1]))
         elif self._fields and kind == "separate":
             field = self._fields[-1]
             link = _LINK_FIELD.match(field.instruction)
             field.is_in_result = True
             field.link = link[1] if link else ""
             if link:
-                yield (), f'<a href="{escape(field.link)}">'
+                yield (), f'<a href="{escape_words(field.link)}">'
         elif self._fields and kind == "end":
             field = self._fields.pop()
             equation = _EQUATION.fullmatch(field.instruction)
             if equation and marks is not None and not field.is_in_result and self._is_in_text():
-                yield marks, escape(_FRACTION.sub(r"\1/\2", equation[1].strip()))
+                yield marks, escape_words(_FRACTION.sub(r"\1/\2", equation[1].strip()))
             if field.link:
                 yield (), "</a>"
 
@@ -360,18 +358,19 @@ class _DocxHtmlWriter:
                 case "txbxContent":
                     self._boxes.append(self.write_blocks(child))
                 case "txBody":
-                    self._boxes += [f"<p>{escape(text)}</p>" for text in list_paragraphs(child)]
+                    self._boxes += [f"<p>{escape_words(text)}</p>" for text in list_paragraphs(child)]
                 case "textpath":
-                    self._boxes.append(f"<p>{escape(get_attribute(child, 'string'))}</p>")
+                    self._boxes.append(f"<p>{escape_words(get_attribute(child, 'string'))}</p>")
                 case "blip" | "imagedata":
                     picture_id = get_attribute(child, "embed") or get_attribute(child, "id")
                     target = self._find_part(picture_id, "a picture")
-                    yield f'<img src="{"" if self._is_inner else escape(target)}" alt="{escape(words)}">'
+                    shown = "" if self._is_inner else escape_words(target)
+                    yield f'<img src="{shown}" alt="{escape_words(words)}">'
                 case "chart" if words:
-                    yield f'<img alt="{escape(words)}">'
+                    yield f'<img alt="{escape_words(words)}">'
                 case "relIds":
                     diagram = self._package.parse(self._find_part(get_attribute(child, "dm"), "a diagram"))
-                    items = [f"<li>{escape(text)}</li>" for text in list_paragraphs(diagram)]
+                    items = [f"<li>{escape_words(text)}</li>" for text in list_paragraphs(diagram)]
                     self._boxes.append(f"<ul>{''.join(items)}</ul>")
                 case _:
                     yield from self._write_drawing(child, words)
@@ -422,7 +421,7 @@ def _list_marks(
 
 
 def _wrap_link(target: str, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    yield from [((), f'<a href="{escape(target)}">'), *pieces, ((), "</a>")] if target else pieces
+    yield from [((), f'<a href="{escape_words(target)}">'), *pieces, ((), "</a>")] if target else pieces
 
 
 def _write_cell(cell: _Cell) -> str:

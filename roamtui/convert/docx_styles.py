@@ -51,17 +51,17 @@ class StyleSheet:
                 key = get_child_value(chain[key], "basedOn")
             style = Style()
             for key, element in reversed(chain.items()):
-                style = _add(style, element, (get_child_value(element, "name") or key).lower())
+                style = _inherit(style, element, (get_child_value(element, "name") or key).lower())
             self._styles[style_id] = style
         return self._styles[style_id]
 
     def read_paragraph(self, paragraph: Any) -> Style:
         """Return the style of a paragraph, with the paragraph's own values."""
         style_id = get_child_value(paragraph, "pPr/{*}pStyle") or self._paragraph_default
-        return _add(self.get_style(style_id), paragraph)
+        return _inherit(self.get_style(style_id), paragraph)
 
 
-def _add(style: Style, element: Any, name: str = "") -> Style:
+def _inherit(style: Style, element: Any, name: str = "") -> Style:
     """Add the values of a style or a paragraph to its inherited values."""
     heading = _HEADING_NAME.fullmatch(name)
     outline = str(int(heading[1]) - 1) if heading else get_child_value(element, "pPr/{*}outlineLvl")

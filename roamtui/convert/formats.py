@@ -18,7 +18,7 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _WRITER_LOSS = "charts, comments, hidden text and most pictures"
 _PAGE_LOSS = "menus, footers and hidden text"
-CONVERTERS_VERSION = 34
+CONVERTERS_VERSION = 35
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is not converted. It is read as Markdown, except in logs."""

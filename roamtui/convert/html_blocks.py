@@ -1,8 +1,16 @@
-"""`BlockWriter`: writes paragraphs and nested lists as HTML."""
+"""Write words, paragraphs and nested lists as HTML."""
+
+from html import escape
 
 from msgspec import Struct
 
 from roamtui.convert.list_numbers import PLAIN_NUMBER
+from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS
+
+
+def escape_words(words: str) -> str:
+    """Write words of a document, without the two signs between which the number of a note stands."""
+    return escape(words.translate(WITHOUT_NOTE_SIGNS))
 
 
 class _OpenList(Struct):

@@ -23,6 +23,7 @@ from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_checkbox
+from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
 
 _DEPTH_MAX = 80
 """Maximum depth of the tree, twice as deep as real pages. Only the text of deeper elements is kept."""
@@ -43,6 +44,7 @@ _HIDDEN_CLASS_NAMES = "linenos lineno mw-editsection skip-link breadcrumb breadc
 _HIDDEN_CLASSES = _SPOKEN_CLASSES.union(_HIDDEN_CLASS_NAMES.split())
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
+_FORMULAS_XPATH = r"//text()[contains(., '\(') or contains(., '\[')][not(ancestor::pre or ancestor::code)]"
 _ANCHOR_SIGNS = frozenset({"", "\uf0c1", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
 _STYLED = re.compile(
@@ -94,6 +96,7 @@ def read_page(
     if finds_titles:
         promote_titles(root)
     strip_tags(root, *_WITHOUT_MEANING)
+    _convert_formulas(root)
     _wrap_loose_cells(root)
     _join_marked(root)
     titles = [" ".join((title.text or "").split()) for title in root.iter("title")]
@@ -122,7 +125,7 @@ def _clean(  # noqa: PLR0912 - one for each kind
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
         if _is_formula_source(element):
-            _replace_content(element, rf"\({element.text}\)")
+            _replace_content(element, convert_formula(element.text) or element.text)
             element.tag = "span"
         elif _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
@@ -170,6 +173,19 @@ def _is_formula_source(element: Any) -> bool:
     before = element.getprevious()
     is_by_mathjax = before is not None and any(name.startswith("MathJax") for name in _list_classes(before))
     return not is_by_mathjax or not join_text(before)
+
+
+def _convert_formulas(root: Any) -> None:
+    """Convert formulas between brackets with backslashes, as scripts of pages do, but not in code."""
+    for text in root.xpath(_FORMULAS_XPATH):
+        owner = text.getparent()
+        setattr(owner, "text" if text.is_text else "tail", FORMULA.sub(_replace_formula, text))
+
+
+def _replace_formula(match: re.Match[str]) -> str:
+    """Return a formula as text. Dollars may be prices or names, and an unknown command stays as it is."""
+    is_bracketed = match.lastgroup in ("round", "square")
+    return (is_bracketed and convert_formula(get_formula(match))) or match[0]
 
 
 def _read_field(field: Any) -> str:

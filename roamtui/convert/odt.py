@@ -1,11 +1,10 @@
 """Convert an OpenDocument text to Markdown through HTML. Levels and styles show headings and code."""
 
-from html import escape
 from typing import Any
 
 from roamtui.convert.converted import ConvertedText, note_page_edges
 from roamtui.convert.html import convert_office_html
-from roamtui.convert.html_blocks import BlockWriter
+from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.odt_styles import OdtLists, OdtStyles, read_count
 from roamtui.convert.office_math import write_formula
@@ -51,12 +50,12 @@ class _OdtHtmlWriter:
 
     def write_content(self, parent: Any) -> str:
         """Write the text of an element and the elements in it."""
-        parts = [escape(parent.text or "")]
+        parts = [escape_words(parent.text or "")]
         for child in parent:
             name = get_local_name(child)
             parts += [
                 "" if name.endswith(_SKIPPED) else self._write_element(name, child),
-                escape(child.tail or ""),
+                escape_words(child.tail or ""),
             ]
         return "".join(parts)
 
@@ -79,7 +78,8 @@ class _OdtHtmlWriter:
             case "line-break":
                 return "<br>"
             case "a" if get_attribute(element, "href").startswith(("http", "mailto:")):
-                return f'<a href="{escape(get_attribute(element, "href"))}">{self.write_content(element)}</a>'
+                href = escape_words(get_attribute(element, "href"))
+                return f'<a href="{href}">{self.write_content(element)}</a>'
             case "note":
                 self.notes.extend(map(self.write_content, element.iterfind("{*}note-body")))
                 return write_note_mark(len(self.notes))
@@ -106,7 +106,7 @@ class _OdtHtmlWriter:
         self._number = ""
         if name == "h" and not number and not style.is_unnumbered:
             number = self._lists.count_heading(element, level)
-        numbered = f"{escape(number)} {content}" if number and content.strip() else content
+        numbered = f"{escape_words(number)} {content}" if number and content.strip() else content
         tag = next((tag for each, tag in _PARAGRAPHS_BY_STYLE.items() if each in style.names), "p")
         if level:
             tag = f"h{min(6, level)}"
@@ -147,9 +147,9 @@ class _OdtHtmlWriter:
             sources = [join_text(text) for text in formula.iter("{*}annotation")]
             if not sources and get_local_name(formula) == "math":
                 sources = [write_formula(formula)]
-            return "".join([*parts, *(f"<code>{escape(source)}</code>" for source in sources)])
+            return "".join([*parts, *(f"<code>{escape_words(source)}</code>" for source in sources)])
         titles = (*frame.iterfind("{*}title"), *frame.iterfind("{*}desc"))
         words = " ".join(map(join_text, titles))
         if frame.find("{*}image") is not None:
-            parts.append(f'<img alt="{escape(words)}">')
+            parts.append(f'<img alt="{escape_words(words)}">')
         return "".join(parts)

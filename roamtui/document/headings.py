@@ -74,8 +74,8 @@ _PARSED_MAX = 100_000
 its title, because parsing time grows faster than the text."""
 
 _INLINE_MARKUP = re.compile(r"[\\`*\[<&\n$~]|(?<![^\W_])_|_(?![^\W_])")
-"""Characters that an inline rule of the reader could act on; ``!`` and ``]`` need a ``[``, and an underscore is
-one at a bound of a word."""
+"""Characters that an inline rule of the reader could act on; ``!`` and ``]`` need a ``[``, and an underscore
+is one at a bound of a word."""
 
 
 def scan_headings(text: str, start: int = 0) -> tuple[list[NodeRow], bool]:
@@ -270,7 +270,7 @@ def _find_next_line(text: str, offset: int) -> int:
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
-    """Return what the reader shows of a title's inline source: its words, or else what describes its pictures.
+    """Return what the reader shows of a title's inline source: words, or else what describes its pictures.
 
     Marks of notes are left out. `env` holds the link definitions.
     """

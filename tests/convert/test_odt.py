@@ -109,6 +109,11 @@ def test_lists_have_their_numbers() -> None:
     )
 
 
+def test_words_are_never_taken_for_the_reference_to_a_note() -> None:
+    note = "<text:note><text:note-body><text:p>Note.</text:p></text:note-body></text:note>"
+    assert _convert(f"<text:p>a\ue0001\ue001 b{note}</text:p>") == "a1 b[^1]\n\n[^1]: Note.\n"
+
+
 def test_footers_with_words_are_noted_as_left_out() -> None:
     footer = "<style:master-page><style:footer><text:p>{}</text:p></style:footer></style:master-page>"
     for words, left_out in (("Page 3 of 9", ("headers and footers",)), ("3", ())):
