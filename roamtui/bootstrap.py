@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, open_store
-from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
+from roamtui.conversation.messages import OFFLINE, RECORDED
+from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import PageReport
 from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
 from roamtui.document.library import Library

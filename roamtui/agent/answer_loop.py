@@ -40,11 +40,11 @@ from roamtui.conversation.events import (
     StopReason,
     ThinkingStreamed,
     ThoughtsRecorded,
-    Usage,
     UsageRecorded,
 )
+from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.question_flow import finish_question, prepare_question
-from roamtui.conversation.state import OFFLINE, fold_events
+from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (

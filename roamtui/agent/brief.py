@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from roamtui.agent.first_request import QuestionContext, list_history_texts, search_or_warn
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
-from roamtui.conversation.events import Message, Origin, Role
+from roamtui.conversation.events import Origin
+from roamtui.conversation.messages import Message, Role
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.models.base import ModelRequest

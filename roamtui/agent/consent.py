@@ -5,10 +5,10 @@ from threading import Lock
 from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Usage, WarningRaised
+from roamtui.conversation.events import WarningRaised
 from roamtui.conversation.library_loader import ApprovalRequest, deny
+from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import format_cost
-from roamtui.conversation.state import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import Release, add_cost

@@ -1,7 +1,8 @@
 """Searches in the document of a conversation, and indexing and embedding before a question needs them."""
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Usage, UsageRecorded
+from roamtui.conversation.events import UsageRecorded
+from roamtui.conversation.messages import Usage
 from roamtui.models.usage import UsageMeter
 from roamtui.parallel import call_in_thread
 from roamtui.search.base import Hit, Progress, VectorCoverage

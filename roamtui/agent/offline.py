@@ -26,12 +26,12 @@ from roamtui.conversation.events import (
     Step,
     StepRecorded,
     StopReason,
-    ToolCall,
     ToolUse,
 )
 from roamtui.conversation.log import get_time
+from roamtui.conversation.messages import OFFLINE, ToolCall
 from roamtui.conversation.question_flow import begin_question, prepare_question
-from roamtui.conversation.state import OFFLINE, ConversationState, fold_events
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library

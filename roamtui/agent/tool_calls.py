@@ -18,7 +18,8 @@ from roamtui.agent.tools import (
     parse_tool_arguments,
     search,
 )
-from roamtui.conversation.events import ExpandStatus, Message, ToolCall, ToolFinished, ToolUse
+from roamtui.conversation.events import ExpandStatus, ToolFinished, ToolUse
+from roamtui.conversation.messages import Message, ToolCall
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError

@@ -33,7 +33,7 @@ def _run_ask(args: Namespace) -> int:
     """Ask one question and print a cited answer."""
     import asyncio
 
-    from roamtui.conversation.state import OFFLINE
+    from roamtui.conversation.messages import OFFLINE
     from roamtui.headless.ask import OutputFormat, run_ask
     from roamtui.headless.sections import find_reference
 

@@ -104,7 +104,7 @@ def _add_eval_arguments(parser: CommandParser) -> None:
 
 def _run_eval(args: Namespace) -> int:
     """Measure search, or with --model answers, on your own questions."""
-    from roamtui.conversation.state import OFFLINE
+    from roamtui.conversation.messages import OFFLINE
     from roamtui.evaluation.runner import EvalPlan
     from roamtui.headless.evaluate import run_evaluation
 

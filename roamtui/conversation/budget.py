@@ -11,7 +11,7 @@ from msgspec import Struct
 from roamtui.text import PART_TOKENS, estimate_tokens
 
 if TYPE_CHECKING:  # the settings need no event
-    from roamtui.conversation.events import Message
+    from roamtui.conversation.messages import Message
 
 WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model if nobody knows its size."""

@@ -29,7 +29,8 @@ from roamtui.conversation.library_loader import (
 )
 from roamtui.conversation.library_sync import identify_document, reload_state, resume_state
 from roamtui.conversation.log import ConversationLog, ConversationStore
-from roamtui.conversation.state import RECORDED, ConversationState, Exchange, fold_events, start_conversation
+from roamtui.conversation.messages import RECORDED
+from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.conversation.update import (
     Command,
     ExpandSections,

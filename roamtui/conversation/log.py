@@ -21,10 +21,10 @@ from roamtui.conversation.events import (
     ConversationStarted,
     QuestionAsked,
     RecordedEvent,
-    Usage,
 )
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
+from roamtui.conversation.messages import Usage
 from roamtui.conversation.state import ConversationState, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document

@@ -21,9 +21,9 @@ from roamtui.conversation.events import (
     SectionsSearched,
     ThoughtsRecorded,
     ToolFinished,
-    Usage,
     WarningRaised,
 )
+from roamtui.conversation.messages import Usage
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title

@@ -24,7 +24,6 @@ from roamtui.conversation.events import (
     ConversationStarted,
     DocumentIdentified,
     DocumentReloaded,
-    Message,
     NodesFolded,
     NodesLoaded,
     OpenSection,
@@ -39,7 +38,6 @@ from roamtui.conversation.events import (
     ReminderSent,
     ReplyRejected,
     RetryScheduled,
-    Role,
     SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
@@ -50,18 +48,14 @@ from roamtui.conversation.events import (
     ThoughtsRecorded,
     ToolFinished,
     TranscriptRebuilt,
-    Usage,
     UsageRecorded,
 )
+from roamtui.conversation.messages import OFFLINE, Message, Role, Usage
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.plain import sanitise_line, shorten
 from roamtui.text import Bounds, Span, add_delivered, merge_bounds
 
-OFFLINE = "offline"
-"""Name that chooses to use no model."""
-RECORDED = "recorded"
-"""Name of the model that repeats one answer. A conversation is saved once another model is asked."""
 _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80

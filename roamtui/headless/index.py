@@ -6,9 +6,8 @@ from msgspec.structs import replace
 
 from roamtui.agent.consent import SpendingLimit, format_embedding
 from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
-from roamtui.conversation.events import Usage
+from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import format_cost, format_usage
-from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import Model

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from roamtui.conversation.state import OFFLINE
+from roamtui.conversation.messages import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
 from roamtui.output import ProgressLine, check_output_path, warn, write_export, write_notice, write_text

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import WINDOW_TOKENS_DEFAULT
-from roamtui.conversation.events import Message, ToolCall, Usage
+from roamtui.conversation.messages import Message, ToolCall, Usage
 from roamtui.models.tool_spec import ToolSpec
 from roamtui.text import format_tokens
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from roamtui.conversation.events import Message, Role, ToolCall, Usage
+from roamtui.conversation.messages import Message, Role, ToolCall, Usage
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
     FinishReason,

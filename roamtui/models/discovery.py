@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Message, Role
-from roamtui.conversation.state import OFFLINE
+from roamtui.conversation.messages import OFFLINE, Message, Role
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import Model, ModelRequest, RetryPending, format_window
 from roamtui.models.litellm_model import LitellmModel

@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator
 
 from typing_extensions import override
 
-from roamtui.conversation.events import Role, ToolCall
-from roamtui.conversation.state import RECORDED
+from roamtui.conversation.messages import RECORDED, Role, ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     Model,

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from roamtui.conversation.events import ToolCall
+from roamtui.conversation.messages import ToolCall
 from roamtui.models.base import ModelEvent, TextDelta, ThinkingDelta, ToolCallReceived
 from roamtui.plain import MASK, mask_logins
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 from typing_extensions import override
 
-from roamtui.conversation.state import OFFLINE, RECORDED
+from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import Model, ModelEvent, ModelFacts, ModelRequest
 from roamtui.models.litellm_model import LitellmModel

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Message, Role
+from roamtui.conversation.messages import Message, Role
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     CallUnreadable,

@@ -16,7 +16,7 @@ from weakref import finalize
 
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Usage
+from roamtui.conversation.messages import Usage
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, replace_flags
 from roamtui.models.local_embedder import find_installed_embedder

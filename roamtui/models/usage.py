@@ -8,7 +8,7 @@ from threading import Lock
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import estimate_message_tokens
-from roamtui.conversation.events import Usage
+from roamtui.conversation.messages import Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from roamtui.conversation.events import Usage
+from roamtui.conversation.messages import Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelFacts, ModelRequest
 from roamtui.models.options import ModelOptions

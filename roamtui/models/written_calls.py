@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 
-from roamtui.conversation.events import Message, Role, ToolCall
+from roamtui.conversation.messages import Message, Role, ToolCall
 from roamtui.conversation.not_found import is_not_found
 from roamtui.models.base import ModelRequest
 from roamtui.models.tool_spec import READ_TOOL

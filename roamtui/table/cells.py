@@ -7,8 +7,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import Reading, StopReason, Usage
-from roamtui.conversation.state import OFFLINE, Exchange
+from roamtui.conversation.events import Reading, StopReason
+from roamtui.conversation.messages import OFFLINE, Usage
+from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line

@@ -12,9 +12,10 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.consent import SpendingLimit
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import StopReason, Usage
+from roamtui.conversation.events import StopReason
+from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import format_cost, format_usage
-from roamtui.conversation.state import OFFLINE, make_conversation_id
+from roamtui.conversation.state import make_conversation_id
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader

@@ -23,7 +23,7 @@ from textual.types import CSSPathType
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.state import RECORDED
+from roamtui.conversation.messages import RECORDED
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.plain import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal

@@ -13,9 +13,10 @@ from typing_extensions import override
 from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.library_loader import Approver
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.messages import Message
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library

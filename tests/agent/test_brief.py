@@ -10,7 +10,8 @@ from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, SYSTEM
 from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
-from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason
+from roamtui.conversation.events import Origin, QuestionAnswered, StopReason
+from roamtui.conversation.messages import Message, Role
 from roamtui.conversation.update import ExpandSections
 from roamtui.models.base import ModelRequest
 from roamtui.models.written_calls import remove_tools

@@ -7,17 +7,9 @@ from msgspec.structs import replace
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.conversation.events import (
-    CloseReason,
-    Message,
-    QuestionAnswered,
-    Role,
-    SectionsClosed,
-    StopReason,
-    ToolFinished,
-    Usage,
-)
+from roamtui.conversation.events import CloseReason, QuestionAnswered, SectionsClosed, StopReason, ToolFinished
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.messages import Message, Role, Usage
 from roamtui.models.base import ModelRequest
 from roamtui.outline.render import render_outline
 from roamtui.quotes.verdicts import QuoteChecker

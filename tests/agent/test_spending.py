@@ -11,8 +11,9 @@ from typing_extensions import override
 from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import StepStarted, StopReason, Usage
+from roamtui.conversation.events import StepStarted, StopReason
 from roamtui.conversation.log import ConversationStore, encode_events
+from roamtui.conversation.messages import Usage
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library

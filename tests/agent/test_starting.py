@@ -7,7 +7,8 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.first_request import HITS_LEAD, retrieve_context
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import Role, SectionsExpanded, WarningRaised
+from roamtui.conversation.events import SectionsExpanded, WarningRaised
+from roamtui.conversation.messages import Role
 from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError

@@ -1,7 +1,7 @@
 """The calls of tools in a reply."""
 
 from roamtui.agent.tool_calls import CallRunner
-from roamtui.conversation.events import Message, Role, ToolCall
+from roamtui.conversation.messages import Message, Role, ToolCall
 
 
 def _call(name: str) -> ToolCall:

@@ -22,12 +22,12 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
-    Role,
     SectionsExpanded,
     StepStarted,
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.messages import Role
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.models.base import ModelRequest

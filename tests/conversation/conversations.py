@@ -10,21 +10,19 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     ConversationStarted,
     ExpandResult,
-    Message,
     Origin,
     QuestionAnswered,
     QuestionAsked,
     RecordedEvent,
-    Role,
     SectionsExpanded,
     Step,
     StepRecorded,
     StopReason,
-    ToolCall,
     ToolUse,
 )
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
+from roamtui.conversation.messages import Message, Role, ToolCall
 from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import RequestBudget
-from roamtui.conversation.events import Message
+from roamtui.conversation.messages import Message
 from roamtui.conversation.state import fold_events
 from roamtui.conversation.transcript import shrink_transcript
 from tests.conversation.conversations import (

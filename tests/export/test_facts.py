@@ -10,8 +10,8 @@ import pytest
 from lxml import html
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.messages import Usage
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json

@@ -10,7 +10,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from roamtui.conversation.events import Usage
+from roamtui.conversation.messages import Usage
 from roamtui.models.base import ModelEvent, ModelRequest, UsageReported
 from tests.fakes.scripted_model import Reply, ScriptedModel, make_refusal
 

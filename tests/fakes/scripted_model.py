@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from roamtui.conversation.budget import estimate_message_tokens
-from roamtui.conversation.events import ToolCall, Usage
+from roamtui.conversation.messages import ToolCall, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     TOOL_TOKENS,

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from roamtui.agent.agent import Agent
 from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Origin, SearchHit, StopReason, Usage
+from roamtui.conversation.events import Origin, SearchHit, StopReason
+from roamtui.conversation.messages import Usage
 from roamtui.errors import ModelError
 from roamtui.export.json import to_json_event
 from roamtui.headless.ask import AskReport, OutputFormat, run_ask

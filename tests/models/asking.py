@@ -2,7 +2,7 @@
 
 from contextlib import aclosing
 
-from roamtui.conversation.events import Message, Role, ToolCall
+from roamtui.conversation.messages import Message, Role, ToolCall
 from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta, ToolCallReceived
 from roamtui.models.options import ModelOptions
 from roamtui.models.tool_spec import ToolSpec

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from roamtui.conversation.events import ToolCall, Usage
+from roamtui.conversation.messages import ToolCall, Usage
 from roamtui.models.base import ModelRequest
 from roamtui.models.completion import CallAssembler, build_arguments, read_usage
 from roamtui.models.litellm_worker import read_prices

@@ -6,7 +6,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import ToolCall, Usage
+from roamtui.conversation.messages import ToolCall, Usage
 from roamtui.models.base import ReplyFinished, UsageReported
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions

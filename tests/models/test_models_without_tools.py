@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import ToolCall
+from roamtui.conversation.messages import ToolCall
 from roamtui.models.base import RetryPending
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess

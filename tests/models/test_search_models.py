@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from roamtui.conversation.events import Usage
+from roamtui.conversation.messages import Usage
 from roamtui.errors import ModelError
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, make_reranker

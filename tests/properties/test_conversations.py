@@ -16,8 +16,9 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, Message, Origin, Role
+from roamtui.conversation.events import ConversationEvent, Origin
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.messages import Message, Role
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import (
     AskOptions,

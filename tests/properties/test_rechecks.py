@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason
-from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
+from roamtui.conversation.messages import OFFLINE
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.export.markdown import render_markdown

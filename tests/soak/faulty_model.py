@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 
 from typing_extensions import override
 
-from roamtui.conversation.events import Role, ToolCall
+from roamtui.conversation.messages import Role, ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     ModelEvent,

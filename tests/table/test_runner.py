@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Usage
 from roamtui.conversation.log import open_store
+from roamtui.conversation.messages import Usage
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError

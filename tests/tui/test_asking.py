@@ -5,8 +5,9 @@ import asyncio
 import pytest
 from textual import events
 
-from roamtui.conversation.events import StopReason, Usage
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.messages import Usage
 from roamtui.search.base import Hit
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.exchange_view import ExchangeView

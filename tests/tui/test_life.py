@@ -18,9 +18,9 @@ from typing_extensions import override
 from roamtui.agent.options import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.citations import QuoteState
-from roamtui.conversation.events import StopReason, Usage
+from roamtui.conversation.events import StopReason
+from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import OFFLINE
 from roamtui.document.loader import build_library
 from roamtui.launch import AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest

@@ -10,8 +10,8 @@ from textual.strip import Strip
 from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.messages import Usage
 from roamtui.document.loader import build_library
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown

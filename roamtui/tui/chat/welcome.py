@@ -3,7 +3,7 @@
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.state import OFFLINE
+from roamtui.conversation.messages import OFFLINE
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor

@@ -17,8 +17,8 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.events import ConversationEvent, WarningRaised
+from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
 from roamtui.plain import format_count
 from roamtui.text import Span
