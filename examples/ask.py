@@ -11,7 +11,7 @@ async def ask(source: str, question: str, model: str = "offline") -> None:
     print(roamtui.render_outline(library, budget_tokens=200))
 
     def show_opened(event: roamtui.ConversationEvent) -> None:
-        if isinstance(event, roamtui.SectionsExpanded):
+        if isinstance(event, roamtui.SectionsOpened):
             titles = (library.node(section_id).title for section_id in event.opened_ids)
             print("opened:", *titles, sep="\n  ")
 

@@ -7,7 +7,7 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     QuestionAnswered,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
 )
 from roamtui.document.library import Library
@@ -32,7 +32,7 @@ __all__ = [
     "QuestionAnswered",
     "RetrievalOptions",
     "RoamtuiError",
-    "SectionsExpanded",
+    "SectionsOpened",
     "SectionsSearched",
     "find_quote",
     "make_model",

@@ -45,7 +45,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.question_flow import finish_question, prepare_question
 from roamtui.conversation.state import fold_events
-from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
+from roamtui.conversation.update import AskOptions, OpenSections, list_nodes_to_load
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     CallUnreadable,
@@ -162,7 +162,7 @@ class AnswerLoop(Struct, kw_only=True):
                 raise UnknownSectionError(section_id)
         await self.model.start()
         await self.consent.confirm_model(self.model)
-        opening = ExpandSections(section_ids=options.open_first, origin=Origin.PERSON)
+        opening = OpenSections(section_ids=options.open_first, origin=Origin.PERSON)
         if needed := list_nodes_to_load(library, opening):
             await conversation.load(needed, Origin.PERSON)
         state = conversation.state

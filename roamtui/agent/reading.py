@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from roamtui.conversation.citations import Citation
-from roamtui.conversation.events import Reading, SearchHit, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import Reading, SearchHit, SectionsOpened, SectionsSearched
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
@@ -24,7 +24,7 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
     opened = state.collect_delivered()
     known = {citation.section_id for citation in citations}
     for event in exchange.events:
-        if isinstance(event, SectionsExpanded):
+        if isinstance(event, SectionsOpened):
             known.update(event.opened_ids)
     known |= {hit.section_id for search in searches for hit in search.hits if hit.is_read}
     delivered = join_delivered(opened, exchange.iter_excerpts())

@@ -18,7 +18,7 @@ from roamtui.agent.tools import (
     parse_tool_arguments,
     search,
 )
-from roamtui.conversation.events import ExpandStatus, ToolFinished, ToolUse
+from roamtui.conversation.events import OpenStatus, ToolFinished, ToolUse
 from roamtui.conversation.messages import Message, ToolCall
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
@@ -122,6 +122,6 @@ class CallRunner:
         state = context.conversation.state
         if state.library is not before.library or state.open_sections != before.open_sections:
             self._counts = Counter({key: 1})  # other calls may have new results
-        if any(status == ExpandStatus.NO_ROOM for _, status in response.event.results):
+        if any(status == OpenStatus.NO_ROOM for _, status in response.event.results):
             self._counts[key] -= 1  # the next step has room again
         return response

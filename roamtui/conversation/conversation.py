@@ -16,7 +16,7 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAsked,
     RecordedEvent,
-    SectionsExpanded,
+    SectionsOpened,
     UnpublishedEvent,
     WarningRaised,
 )
@@ -33,8 +33,8 @@ from roamtui.conversation.messages import RECORDED
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.conversation.update import (
     Command,
-    ExpandSections,
     FoldNodes,
+    OpenSections,
     ReadSection,
     list_nodes_to_load,
     update,
@@ -155,7 +155,7 @@ class Conversation:
     def _fold(self, events: tuple[RecordedEvent, ...]) -> None:
         folded: list[RecordedEvent] = []
         for event in events:
-            if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT:
+            if isinstance(event, SectionsOpened) and event.origin is Origin.AGENT:
                 # The steps of the exchange hold the texts already.
                 results = tuple(replace(result, text="") for result in event.results)
                 folded.append(replace(event, results=results))
@@ -214,7 +214,7 @@ class Conversation:
             self.apply_unsaved(*update(self.state, command))
         executed_in = self.switch_count
         if needed := list_nodes_to_load(self.state.library, command):
-            origin = command.origin if isinstance(command, ExpandSections) else Origin.PERSON
+            origin = command.origin if isinstance(command, OpenSections) else Origin.PERSON
             await self.load(needed, origin)
         # the person switched meanwhile
         if isinstance(command, ReadSection) or self.switch_count != executed_in:

@@ -52,7 +52,7 @@ class Step(Struct, frozen=True, kw_only=True):
     """Message to the model after a reply that had no tool calls and was not an answer yet."""
 
 
-class OpenSection(Struct, frozen=True, kw_only=True):
+class OpenedSection(Struct, frozen=True, kw_only=True):
     """A section whose text the conversation keeps in the prompt."""
 
     section_id: str
@@ -72,7 +72,7 @@ class OpenSection(Struct, frozen=True, kw_only=True):
     """Digest of the section's own text, used to find the section in a changed document."""
 
 
-class ExpandStatus(StrEnum):
+class OpenStatus(StrEnum):
     """Outcome of one id in an `expand_sections` call, or of a person's key."""
 
     OPENED = "opened"
@@ -86,7 +86,7 @@ class ExpandStatus(StrEnum):
     @property
     def is_open(self) -> bool:
         """Whether the section is open now."""
-        return self in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
+        return self in (OpenStatus.OPENED, OpenStatus.ALREADY_OPEN)
 
 
 class CloseReason(StrEnum):
@@ -100,14 +100,14 @@ class CloseReason(StrEnum):
     OVERFLOW = "overflow"
 
 
-class ExpandResult(Struct, frozen=True, kw_only=True):
+class OpenResult(Struct, frozen=True, kw_only=True):
     """Outcome of one requested id."""
 
     id: str
     """The id as it was requested."""
     section_id: str | None
     """None if there is no such section."""
-    status: ExpandStatus
+    status: OpenStatus
     text: str = ""
     """The tool result for the model."""
     tokens: int = 0
@@ -138,12 +138,12 @@ class DocumentIdentified(Struct, frozen=True, kw_only=True):
     """All sources of the conversation from now on. Empty if it has only its first source."""
 
 
-class SectionsExpanded(Struct, frozen=True, kw_only=True):
+class SectionsOpened(Struct, frozen=True, kw_only=True):
     """A batch of sections was opened, or a person pinned or unpinned sections."""
 
-    results: tuple[ExpandResult, ...]
+    results: tuple[OpenResult, ...]
     origin: Origin
-    sections: tuple[OpenSection, ...] = ()
+    sections: tuple[OpenedSection, ...] = ()
     """New state of each section that was opened, that got more text, or that contains a requested section."""
     unfolded_ids: tuple[str, ...] = ()
     """Nodes that were unfolded to show the sections."""
@@ -151,7 +151,7 @@ class SectionsExpanded(Struct, frozen=True, kw_only=True):
     @property
     def opened_ids(self) -> tuple[str, ...]:
         """Sections that this batch opened or added text to."""
-        opened = (result for result in self.results if result.status is ExpandStatus.OPENED)
+        opened = (result for result in self.results if result.status is OpenStatus.OPENED)
         return tuple(result.section_id for result in opened if result.section_id)
 
 
@@ -223,7 +223,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """Text before the question: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
     """Document text that the search results in the preface quote."""
-    sections: tuple[OpenSection, ...] = ()
+    sections: tuple[OpenedSection, ...] = ()
     """New state of the sections in it that were opened before the question."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked it. The conversation can still be continued."""
@@ -440,7 +440,7 @@ class AnswerChosen(Struct, frozen=True, kw_only=True):
 class DocumentReloaded(Struct, frozen=True, kw_only=True):
     """The document or its sources changed, and open sections were found again by id or by their text."""
 
-    sections: tuple[OpenSection, ...]
+    sections: tuple[OpenedSection, ...]
     """All open sections."""
     gone_ids: tuple[str, ...] = ()
     """Nodes that were unfolded or being read, and are no longer in the document."""
@@ -469,7 +469,7 @@ RecordedEvent = (
     | ToolFinished
     | QuestionAnswered
     | CitationsChecked
-    | SectionsExpanded
+    | SectionsOpened
     | SectionsClosed
     | NodesFolded
     | ReadingSectionChanged
@@ -506,7 +506,7 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         ReminderSent: "reminder_sent",
         RetryScheduled: "retry_scheduled",
         SectionsClosed: "sections_closed",
-        SectionsExpanded: "sections_expanded",
+        SectionsOpened: "sections_expanded",
         SectionsSearched: "sections_searched",
         StepRecorded: "step_recorded",
         StepStarted: "step_started",

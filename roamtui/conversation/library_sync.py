@@ -8,7 +8,7 @@ from roamtui.conversation.events import (
     CloseReason,
     DocumentIdentified,
     DocumentReloaded,
-    OpenSection,
+    OpenedSection,
     Origin,
 )
 from roamtui.conversation.question_flow import finish_question
@@ -44,7 +44,7 @@ def reload_state(state: ConversationState, library: Library) -> Events:
     is_lost = any(open_id not in library for open_id in state.open_sections)
     walked = reversed([*library.walk()]) if is_lost else ()  # the first section with a text counts
     ids_by_hash = {hash_own_text(library, section_id): section_id for section_id in walked}
-    relocated: dict[str, OpenSection] = {}
+    relocated: dict[str, OpenedSection] = {}
     lost: list[str] = []
     for open_id, section in state.open_sections.items():
         section_id = open_id if open_id in library else ids_by_hash.get(section.content_hash)

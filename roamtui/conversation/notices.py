@@ -9,15 +9,15 @@ from msgspec.structs import replace
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
-    ExpandStatus,
     LoadingStarted,
     NodesLoaded,
+    OpenStatus,
     Origin,
     ReminderSent,
     ReplyRejected,
     RetryScheduled,
     SectionsClosed,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
     ThoughtsRecorded,
     ToolFinished,
@@ -54,13 +54,13 @@ class Severity(StrEnum):
 
 
 _EXPANSION_WORDS = {
-    ExpandStatus.OPENED: ("Opened {}", "◆", Severity.INFO),
-    ExpandStatus.PINNED: ("Pinned {}", "◆", Severity.INFO),
-    ExpandStatus.UNPINNED: ("Unpinned {}", "◆", Severity.INFO),
-    ExpandStatus.ALREADY_OPEN: ("Already open: {}", "◆", Severity.INFO),
-    ExpandStatus.UNKNOWN: ("Unknown: {}", "?", Severity.WARNING),
-    ExpandStatus.NO_ROOM: ("The model has no room left to open {}", "!", Severity.WARNING),
-    ExpandStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
+    OpenStatus.OPENED: ("Opened {}", "◆", Severity.INFO),
+    OpenStatus.PINNED: ("Pinned {}", "◆", Severity.INFO),
+    OpenStatus.UNPINNED: ("Unpinned {}", "◆", Severity.INFO),
+    OpenStatus.ALREADY_OPEN: ("Already open: {}", "◆", Severity.INFO),
+    OpenStatus.UNKNOWN: ("Unknown: {}", "?", Severity.WARNING),
+    OpenStatus.NO_ROOM: ("The model has no room left to open {}", "!", Severity.WARNING),
+    OpenStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
 }
 _CLOSE_WORDS = {
     CloseReason.ASKED: (NoticeSlot.STATUS, "Closed {}"),
@@ -97,16 +97,16 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             text = f"Searched “{query}” · {format_count(len(hits), 'result') if hits else 'no results'}"
             labels = _list_labels((hit.section_id for hit in hits[:_SHOWN_MAX]), library)
             yield Notice(NoticeSlot.ACTIVITY, text, labels, symbol="⌕")
-        case SectionsExpanded(origin=origin, results=results):
+        case SectionsOpened(origin=origin, results=results):
             slot = NoticeSlot.ACTIVITY if origin is Origin.AGENT else NoticeSlot.STATUS
-            by_status: dict[ExpandStatus, dict[str, str]] = {}  # one notice for each status
+            by_status: dict[OpenStatus, dict[str, str]] = {}  # one notice for each status
             for result in results:
                 by_status.setdefault(result.status, {})[result.section_id or result.id] = result.text
             for status, texts in by_status.items():
                 template, symbol, severity = _EXPANSION_WORDS[status]
                 notice = _make_section_notice(slot, template, [*texts], library)
                 # the agent's texts are tool results
-                if status is ExpandStatus.FAILED and origin is Origin.PERSON:
+                if status is OpenStatus.FAILED and origin is Origin.PERSON:
                     notice = Notice(slot, " ".join(texts.values()))
                 yield replace(notice, symbol=symbol, severity=severity)
         case SectionsClosed(section_ids=section_ids, kept=kept):
@@ -164,7 +164,7 @@ def format_steps(exchange: Exchange) -> str:
     opened = {
         section_id
         for event in exchange.events
-        if isinstance(event, SectionsExpanded)
+        if isinstance(event, SectionsOpened)
         for section_id in event.opened_ids
     }
     times = "once" if searches == 1 else f"{searches} times"

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import KeepOpenMode, estimate_message_tokens
 from roamtui.conversation.events import (
     CloseReason,
-    ExpandStatus,
     NodesFolded,
+    OpenStatus,
     Origin,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
-    SectionsExpanded,
+    SectionsOpened,
 )
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.transcript import (
@@ -25,10 +25,10 @@ from roamtui.conversation.transcript import (
 from roamtui.conversation.update import (
     AskOptions,
     Events,
-    ExpandSections,
+    OpenSections,
     add_file_titles,
-    expand_for_agent,
     make_close_events,
+    open_for_agent,
     open_without_text,
 )
 from roamtui.outline.expansion import estimate_delivery_tokens
@@ -77,9 +77,9 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     asked = replace(asked, sections=pending.sections)
     # Sections that are opened with the question get what the pending ones leave.
     left_room = max(0, room - sum(estimate_tokens(result.text) for result in pending.results))
-    command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=left_room)
-    found = expand_for_agent(fold_events(cleared, asked), command)
-    found_texts = [result.text for result in found.results if result.status is ExpandStatus.OPENED]
+    command = OpenSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=left_room)
+    found = open_for_agent(fold_events(cleared, asked), command)
+    found_texts = [result.text for result in found.results if result.status is OpenStatus.OPENED]
     parts = []
     if pending.results:
         parts += ["Opened since your last answer:", *(result.text for result in pending.results)]
@@ -89,7 +89,7 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         parts.append(context.hits_text)
     parts += list_remarks(cleared, asked.within, context)
     asked = replace(asked, preface="\n\n".join(parts))
-    without_room = tuple(result for result in pending.results if result.status is ExpandStatus.NO_ROOM)
+    without_room = tuple(result for result in pending.results if result.status is OpenStatus.NO_ROOM)
     refused = (replace(pending, results=without_room, sections=()),) if without_room else ()
     return (*events, asked, *refused, *context.search_events, *((found,) if found_texts else ()))
 
@@ -111,7 +111,7 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
     return (*events, *shrink_transcript(fold_events(state, *events), context, needed_tokens))
 
 
-def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpanded:
+def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsOpened:
     """Deliver open sections whose text the model lacks. Those without room wait for the next question.
 
     A section has no text of its own if the one above it had it, which may have been closed since.
@@ -124,8 +124,8 @@ def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpa
         if section.section_id in library and not (section.deliveries or section.is_closing)
         if section.tokens or subtract_delivered(library.node(section.section_id).own_content_span, delivered)
     )
-    deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room_tokens)
-    return expand_for_agent(state, deliver)
+    deliver = OpenSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room_tokens)
+    return open_for_agent(state, deliver)
 
 
 def estimate_hits_room(state: ConversationState, question: str, context: PromptContext) -> int:

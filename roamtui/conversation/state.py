@@ -26,7 +26,7 @@ from roamtui.conversation.events import (
     DocumentReloaded,
     NodesFolded,
     NodesLoaded,
-    OpenSection,
+    OpenedSection,
     Origin,
     Outcome,
     PartialReplyRecorded,
@@ -39,7 +39,7 @@ from roamtui.conversation.events import (
     ReplyRejected,
     RetryScheduled,
     SectionsClosed,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
     Step,
     StepRecorded,
@@ -73,7 +73,7 @@ class Exchange(Outcome, frozen=True, kw_only=True):
     """1-based."""
     question: str
     within: str | None = None
-    open_before: tuple[OpenSection, ...] = ()
+    open_before: tuple[OpenedSection, ...] = ()
     """The sections that were open before the question. A rewind opens them again, unless the person closed
     them or the document has changed."""
     preface: str = ""
@@ -170,7 +170,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     options: OpenSectionOptions = OpenSectionOptions()
     exchanges: tuple[Exchange, ...] = ()
     rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
-    open_sections: Mapping[str, OpenSection] = field(default_factory=dict)
+    open_sections: Mapping[str, OpenedSection] = field(default_factory=dict)
     """By id, oldest first."""
     cited: frozenset[str] = frozenset()
     """The sections that any answer has cited."""
@@ -349,7 +349,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             loaded = tuple(dict.fromkeys((*state.pages, *pages)))
             state = replace(state, pages=loaded, approved_origins=state.approved_origins.union(origins))
             return _keep(state, event)
-        case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
+        case SectionsOpened(sections=sections, unfolded_ids=unfolded_ids):
             if event.origin is Origin.AGENT and event.results:
                 state = _keep(state, replace(event, sections=(), unfolded_ids=()))
             by_answer = state.unfolded_by_answer.union(unfolded_ids)
@@ -478,7 +478,7 @@ def _replace_exchange(state: ConversationState, exchange: Exchange) -> Conversat
     return replace(state, exchanges=exchanges, cited=cited)
 
 
-def _by_id(sections: Iterable[OpenSection]) -> dict[str, OpenSection]:
+def _by_id(sections: Iterable[OpenedSection]) -> dict[str, OpenedSection]:
     return {section.section_id: section for section in sections}
 
 
@@ -500,7 +500,7 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
     events = (event for exchange in state.exchanges[kept_count:] for event in exchange.events)
     closings = (event for event in events if isinstance(event, SectionsClosed))
     unwanted = {each for event in closings if event.origin is Origin.PERSON for each in event.section_ids}
-    sections: list[OpenSection] = []
+    sections: list[OpenedSection] = []
     for section_id, section in {**before, **state.open_sections}.items():
         is_new = section_id not in before
         if is_new and section.opened_by is Origin.AGENT and not section.is_pinned:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import RequestBudget, estimate_message_tokens
 from roamtui.conversation.events import (
     CloseReason,
-    OpenSection,
+    OpenedSection,
     Origin,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
     TranscriptRebuilt,
 )
@@ -180,7 +180,7 @@ def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
     """List the text of open sections that the model has, the newest first, each with its section."""
     opened: dict[str, int] = {}
     for number, event in enumerate(state.exchanges[-1].events):
-        if isinstance(event, SectionsExpanded):
+        if isinstance(event, SectionsOpened):
             opened |= dict.fromkeys(event.opened_ids, number)
     sections = sorted(
         state.open_sections.values(),
@@ -192,7 +192,7 @@ def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
 
 def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> Events:
     """Close all open sections except those with these texts, and keep only these texts of them."""
-    kept: dict[str, OpenSection] = {}
+    kept: dict[str, OpenedSection] = {}
     closing: list[str] = []
     for section in state.open_sections.values():
         deliveries = tuple(span for span in section.deliveries if (section.section_id, span) in texts)
@@ -201,5 +201,5 @@ def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> 
         elif deliveries != section.deliveries:
             tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
             kept[section.section_id] = replace(section, deliveries=deliveries, tokens=tokens)
-    shortened = SectionsExpanded(results=(), origin=Origin.AGENT, sections=tuple(kept.values()))
+    shortened = SectionsOpened(results=(), origin=Origin.AGENT, sections=tuple(kept.values()))
     return (*make_close_events(closing, CloseReason.OVERFLOW), *((shortened,) if kept else ()))

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 from roamtui.conversation.events import (
     AnswerChosen,
     CloseReason,
-    ExpandResult,
-    ExpandStatus,
     NodesFolded,
-    OpenSection,
+    OpenedSection,
+    OpenResult,
+    OpenStatus,
     Origin,
     ReadingSectionChanged,
     RecordedEvent,
     SectionsClosed,
-    SectionsExpanded,
+    SectionsOpened,
 )
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind, hash_text
@@ -30,7 +30,7 @@ from roamtui.text import add_delivered, estimate_tokens
 Events = tuple[RecordedEvent, ...]
 
 
-class ExpandSections(Struct, frozen=True, kw_only=True):
+class OpenSections(Struct, frozen=True, kw_only=True):
     """Open sections for the conversation, and unfold them in the tree."""
 
     section_ids: tuple[str, ...]
@@ -76,7 +76,7 @@ class ChooseAnswer(Struct, frozen=True, kw_only=True):
     index: int
 
 
-Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | ChooseAnswer
+Command = OpenSections | CloseSections | PinSections | FoldNodes | ReadSection | ChooseAnswer
 
 
 class AskOptions(Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
     """
     named: Iterable[str] = ()
     match command:
-        case ExpandSections(section_ids=requested):
+        case OpenSections(section_ids=requested):
             references = map(parse_reference, requested)
             named = (reference.section_id for reference in references if reference is not None)
         case PinSections(section_ids=ids, is_pinned=True):
@@ -119,9 +119,9 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
 def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
     """Decide what a command of the agent or a person changes. The sections that it opens must be loaded."""
     match command:
-        case ExpandSections(origin=Origin.AGENT):
-            return (expand_for_agent(state, command),)
-        case ExpandSections(section_ids=requested):
+        case OpenSections(origin=Origin.AGENT):
+            return (open_for_agent(state, command),)
+        case OpenSections(section_ids=requested):
             return (open_without_text(state, requested),)
         case CloseSections():
             return _close_requested(state, command)
@@ -143,14 +143,14 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
             assert_never(command)
 
 
-def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
+def open_for_agent(state: ConversationState, command: OpenSections) -> SectionsOpened:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
     library = state.library
     number = len(state.exchanges)
     room = command.room_tokens
     delivered = state.collect_delivered()
-    results: list[ExpandResult] = []
-    sections: dict[str, OpenSection] = {}
+    results: list[OpenResult] = []
+    sections: dict[str, OpenedSection] = {}
     shown: list[str] = []
     for requested in command.section_ids:
         block = render_section(
@@ -165,18 +165,18 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
         text = block.text
         cost = estimate_tokens(text) if block.spans or block.is_listing else 0  # hints cost nothing
         if block.is_failed:
-            status = ExpandStatus.FAILED
+            status = OpenStatus.FAILED
         elif section_id is None and not block.is_listing:
-            status = ExpandStatus.UNKNOWN
+            status = OpenStatus.UNKNOWN
         elif room is not None and cost > room:
-            status = ExpandStatus.NO_ROOM
+            status = OpenStatus.NO_ROOM
             text = format_no_room(library, section_id, requested, cost)
         else:
-            status = ExpandStatus.OPENED if cost else ExpandStatus.ALREADY_OPEN
-        new = block.tokens if status is ExpandStatus.OPENED else 0
-        result = ExpandResult(id=requested, section_id=section_id, status=status, text=text, tokens=new)
+            status = OpenStatus.OPENED if cost else OpenStatus.ALREADY_OPEN
+        new = block.tokens if status is OpenStatus.OPENED else 0
+        result = OpenResult(id=requested, section_id=section_id, status=status, text=text, tokens=new)
         results.append(result)
-        if status is ExpandStatus.NO_ROOM:
+        if status is OpenStatus.NO_ROOM:
             continue
         if section_id is not None and status.is_open:
             shown += (*library.node(section_id).ancestors, section_id)
@@ -186,7 +186,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
             continue
         section = sections.get(section_id) or state.open_sections.get(section_id)
         if section is not None or block.spans:
-            section = section or OpenSection(
+            section = section or OpenedSection(
                 section_id=section_id,
                 opened_by=Origin.AGENT,
                 last_used=number,
@@ -199,7 +199,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
                 last_used=number,
                 is_closing=False,
             )
-    return SectionsExpanded(
+    return SectionsOpened(
         results=tuple(results),
         origin=Origin.AGENT,
         sections=tuple(sections.values()),
@@ -229,29 +229,29 @@ def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...
 
 def open_without_text(
     state: ConversationState, section_ids: Iterable[str], origin: Origin = Origin.PERSON
-) -> SectionsExpanded:
+) -> SectionsOpened:
     """Open sections. The model gets their text with the next question."""
     library = state.library
     number = len(state.exchanges)
-    results: list[ExpandResult] = []
-    sections: dict[str, OpenSection] = {}
+    results: list[OpenResult] = []
+    sections: dict[str, OpenedSection] = {}
     for section_id in map(library.current_id, section_ids):
         if section_id not in library:
-            results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
+            results.append(OpenResult(id=section_id, section_id=None, status=OpenStatus.UNKNOWN))
             continue
         node = library.node(section_id)
         already_open = state.open_sections.get(section_id)
-        status = ExpandStatus.FAILED
+        status = OpenStatus.FAILED
         text = ""
         if node.kind is NodeKind.FOLDER:
             text = f"{format_node_title(node)} is a folder: open the files in it."
         elif not node.is_loaded:
             text = node.problem or "It is not loaded."
         elif section_id in sections or (already_open is not None and not already_open.is_closing):
-            status = ExpandStatus.ALREADY_OPEN
+            status = OpenStatus.ALREADY_OPEN
         else:
-            status = ExpandStatus.OPENED
-            section = already_open or OpenSection(
+            status = OpenStatus.OPENED
+            section = already_open or OpenedSection(
                 section_id=section_id,
                 opened_by=origin,
                 last_used=number,
@@ -259,12 +259,12 @@ def open_without_text(
                 content_hash=hash_own_text(library, section_id),
             )
             sections[section_id] = replace(section, last_used=number, is_closing=False)
-        results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
+        results.append(OpenResult(id=section_id, section_id=section_id, status=status, text=text))
     shown: list[str] = []
     if origin is Origin.AGENT:
         for opened_id in sections:
             shown += (*library.node(opened_id).ancestors, opened_id)
-    return SectionsExpanded(
+    return SectionsOpened(
         results=tuple(results),
         origin=origin,
         sections=tuple(sections.values()),
@@ -281,16 +281,16 @@ def _pin(state: ConversationState, command: PinSections) -> Events:
     """Pin or unpin sections. Pinning opens the closed ones, or says why it cannot."""
     sections = {**state.open_sections}
     ids = tuple(map(state.library.current_id, command.section_ids))
-    results: list[ExpandResult] = []
+    results: list[OpenResult] = []
     if command.is_pinned:
         opened = open_without_text(state, ids)
         sections |= {section.section_id: section for section in opened.sections}
         results += (result for result in opened.results if result.id not in sections)
     pinned_ids = [pinned_id for pinned_id in ids if pinned_id in sections]
     changed = tuple(replace(sections[each], is_pinned=command.is_pinned) for each in pinned_ids)
-    status = ExpandStatus.PINNED if command.is_pinned else ExpandStatus.UNPINNED
-    results += (ExpandResult(id=each, section_id=each, status=status) for each in pinned_ids)
-    event = SectionsExpanded(results=tuple(results), origin=Origin.PERSON, sections=changed)
+    status = OpenStatus.PINNED if command.is_pinned else OpenStatus.UNPINNED
+    results += (OpenResult(id=each, section_id=each, status=status) for each in pinned_ids)
+    event = SectionsOpened(results=tuple(results), origin=Origin.PERSON, sections=changed)
     return (event,) if results else ()
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, QuestionAnswered, SectionsExpanded, StopReason
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered, SectionsOpened, StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.document.document import Document
 from roamtui.document.library import Library
@@ -146,7 +146,7 @@ async def _ask_agent(
     final = next(event for event in reversed(events) if isinstance(event, QuestionAnswered))
     if final.stopped in (StopReason.ERROR, StopReason.COST):
         raise ModelError(final.error)
-    results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
+    results = [result for event in events if isinstance(event, SectionsOpened) for result in event.results]
     opened = {result.section_id for result in results if result.status.is_open and result.section_id}
     read = {*opened}
     library = conversation.state.library

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import ConversationEvent, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import ConversationEvent, SectionsOpened, SectionsSearched
 from roamtui.conversation.notices import format_usage, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind
@@ -116,7 +116,7 @@ class _ReplayPage:
             case SectionsSearched(hits=hits):
                 kind = "searched"
                 ids = tuple(hit.section_id for hit in hits)
-            case SectionsExpanded(opened_ids=ids):
+            case SectionsOpened(opened_ids=ids):
                 kind = "opened"
             case _:
                 return ""

@@ -17,7 +17,7 @@ from roamtui.conversation.events import (
     QuestionDropped,
     QuestionReceived,
     SectionsClosed,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
     ToolFinished,
     ToolUse,
@@ -116,7 +116,7 @@ def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None
             fields = {"query": query, "hits": found}
         case ToolFinished():
             fields = to_json_tool(event)
-        case SectionsExpanded(results=results):
+        case SectionsOpened(results=results):
             names = ("id", "section_id", "status", "tokens")
             shown = [{name: getattr(result, name) for name in names} for result in results]
             fields = {"results": shown, "origin": event.origin}

@@ -21,7 +21,7 @@ from roamtui.conversation.events import (
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
-    SectionsExpanded,
+    SectionsOpened,
     StopReason,
     ToolFinished,
     WarningRaised,
@@ -133,7 +133,7 @@ class AskReport:
                 self._opened_ids = {}
                 if note := self._agent.model.note:
                     write_notice(note)
-            case SectionsExpanded(opened_ids=opened, results=results):
+            case SectionsOpened(opened_ids=opened, results=results):
                 found = (each.section_id for each in results if each.section_id and each.status.is_open)
                 self._opened_ids |= dict.fromkeys((*opened, *found))
             case ToolFinished():

@@ -2,7 +2,7 @@
 
 from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
+from roamtui.conversation.update import CloseSections, Command, FoldNodes, OpenSections, PinSections
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:
@@ -12,7 +12,7 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
     is_loaded = section_id in library and library.node(section_id).is_loaded
     match name:
         case "open":
-            command: Command | str = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
+            command: Command | str = OpenSections(section_ids=(section_id,), origin=Origin.PERSON)
         case "close" if section is None:
             command = "Section is not open"
         case "close" if section is not None and section.is_pinned:

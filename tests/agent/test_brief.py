@@ -12,7 +12,7 @@ from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import Origin, QuestionAnswered, StopReason
 from roamtui.conversation.messages import Message, Role
-from roamtui.conversation.update import ExpandSections
+from roamtui.conversation.update import OpenSections
 from roamtui.models.base import ModelRequest
 from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
@@ -116,7 +116,7 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
     chapters = "".join(f"## Watch {number}\n\n{_FILLING * 12}\n\n" for number in range(30))
     agent = ask_small("A yacht costs £18 a night.", text=f"{_TEXT}\n{chapters}")
     (watch,) = ids(agent, "Watch 7")
-    await agent.conversation.execute(ExpandSections(section_ids=(watch,), origin=Origin.PERSON))
+    await agent.conversation.execute(OpenSections(section_ids=(watch,), origin=Origin.PERSON))
     last = await answer(agent, _QUESTION)
     text = sent(agent)[-1].text
     assert "| Yacht | £18 | £250 |" in text

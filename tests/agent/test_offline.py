@@ -15,13 +15,13 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
     StopReason,
 )
 from roamtui.conversation.notices import format_steps, make_notices
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.update import AskOptions, ExpandSections
+from roamtui.conversation.update import AskOptions, OpenSections
 from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
@@ -60,7 +60,7 @@ class Talk:
         self.searches = 0
         section_id = next((i for i in library.walk() if library.node(i).title == within), None)
         for event in await collect_events(self.agent, question, AskOptions(within=section_id)):
-            if isinstance(event, SectionsExpanded):
+            if isinstance(event, SectionsOpened):
                 newest = self.agent.conversation.state.library
                 opened += [newest.node(section_id).title for section_id in event.opened_ids]
             self.searches += isinstance(event, SectionsSearched)
@@ -269,7 +269,7 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
     library = conversation.state.library
     if is_opened:
         ids = tuple(library.walk())[1:4]
-        await conversation.execute(ExpandSections(section_ids=ids, origin=Origin.PERSON))
+        await conversation.execute(OpenSections(section_ids=ids, origin=Origin.PERSON))
     if reply is not None:
         talk.agent.use_model(ScriptedModel([reply]))
     asking = asyncio.create_task(talk.agent.ask(question))
@@ -280,7 +280,7 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
         await asking
     (exchange,) = conversation.state.exchanges
     assert exchange.stopped is stopped
-    has_opened = any(isinstance(event, SectionsExpanded) and event.opened_ids for event in exchange.events)
+    has_opened = any(isinstance(event, SectionsOpened) and event.opened_ids for event in exchange.events)
     steps = [notice.format() for event in exchange.events for notice in make_notices(event, library)]
     assert ("opened no section" in format_steps(exchange)) is not has_opened
     assert has_opened is any("Opened" in step for step in steps)

@@ -7,7 +7,7 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.first_request import HITS_LEAD, retrieve_context
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import SectionsExpanded, WarningRaised
+from roamtui.conversation.events import SectionsOpened, WarningRaised
 from roamtui.conversation.messages import Role
 from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library
@@ -77,7 +77,7 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
     assert HITS_LEAD not in text
     assert f"## Wrens [{IDS['Wrens']}]" in text
     assert [*agent.conversation.state.open_sections] == ids(agent, "Birds")
-    assert any(isinstance(event, SectionsExpanded) for event in events)
+    assert any(isinstance(event, SectionsOpened) for event in events)
     await ask(agent, "And then?", ANSWER)
     assert _last_question(agent) == "And then?"
 

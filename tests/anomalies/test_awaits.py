@@ -22,14 +22,14 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
-    SectionsExpanded,
+    SectionsOpened,
     StepStarted,
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.messages import Role
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.update import AskOptions, ExpandSections
+from roamtui.conversation.update import AskOptions, OpenSections
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
@@ -136,14 +136,14 @@ class Case:
         assert not state.is_asking
         shown = [*takewhile(lambda event: not isinstance(event, ConversationStarted), reversed(self.shown))]
         if state.id not in {summary.id for summary in self.store.list()}:
-            changes = [event for event in shown if isinstance(event, QuestionAsked | SectionsExpanded)]
+            changes = [event for event in shown if isinstance(event, QuestionAsked | SectionsOpened)]
             assert not changes, "only a copy without changes is not saved"
         elif state.exchanges:
             events = self.store.read(state.id).events
             saved = replay_events(state.library, events)
             assert (saved.exchanges, saved.rebuilt) == (state.exchanges, state.rebuilt)
             assert saved.open_sections == state.open_sections
-            expanded = [event for event in shown if isinstance(event, SectionsExpanded)]
+            expanded = [event for event in shown if isinstance(event, SectionsOpened)]
             opened = [event for event in expanded if event.origin is Origin.PERSON]
             assert all(event in events for event in opened), "nothing of another conversation is shown"
             exchange = state.exchanges[-1]
@@ -165,7 +165,7 @@ REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
     "switch": lambda case: case.conversation.open(case.other_id),
     "start new": lambda case: case.conversation.start_new(),
     "open": lambda case: case.conversation.execute(
-        ExpandSections(section_ids=(find(_LIBRARY, "Hours"),), origin=Origin.PERSON)
+        OpenSections(section_ids=(find(_LIBRARY, "Hours"),), origin=Origin.PERSON)
     ),
 }
 

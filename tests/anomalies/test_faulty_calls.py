@@ -19,7 +19,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, RecordedEvent, StopReason, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log
 from roamtui.conversation.notes import Note, NoteStore, make_note
-from roamtui.conversation.update import ExpandSections
+from roamtui.conversation.update import OpenSections
 from roamtui.errors import StoreError
 from roamtui.output import write_export
 from roamtui.settings import save_settings
@@ -102,7 +102,7 @@ def ask_and_open(folder: Path, failing: Failing) -> None:
     store = ConversationStore(folder / "conversations")
     agent = make_agent(store=store)
     (fees,) = ids(agent, "Fees")
-    opening = ExpandSections(section_ids=tuple(ids(agent, "Hours")), origin=Origin.PERSON)
+    opening = OpenSections(section_ids=tuple(ids(agent, "Hours")), origin=Origin.PERSON)
     told: list[str] = []
     agent.conversation.subscribe(lambda event: told.append(event.message) if isinstance(event, WarningRaised) else None)
 

@@ -6,7 +6,7 @@ from functools import partial
 from statistics import fmean, median
 
 from roamtui.conversation.events import AnswerStreamed, Origin, RecordedEvent, SectionsSearched
-from roamtui.conversation.update import ExpandSections, expand_for_agent
+from roamtui.conversation.update import OpenSections, open_for_agent
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from tests.benchmarks.measuring import format_row, format_seconds
@@ -47,7 +47,7 @@ async def _measure_round(app: RoamApp, turn: int) -> float:
         await bench.rest()
         seconds += await bench.press(keys)
     section_id = [*conversation.state.library.walk()][turn]
-    expanded = expand_for_agent(conversation.state, ExpandSections(section_ids=(section_id,), origin=Origin.AGENT))
+    expanded = open_for_agent(conversation.state, OpenSections(section_ids=(section_id,), origin=Origin.AGENT))
 
     async def tell(event: RecordedEvent) -> None:
         conversation.apply_unsaved(event)

@@ -9,12 +9,12 @@ from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     ConversationStarted,
-    ExpandResult,
+    OpenResult,
     Origin,
     QuestionAnswered,
     QuestionAsked,
     RecordedEvent,
-    SectionsExpanded,
+    SectionsOpened,
     Step,
     StepRecorded,
     StopReason,
@@ -26,7 +26,7 @@ from roamtui.conversation.messages import Message, Role, ToolCall
 from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
-from roamtui.conversation.update import CloseSections, Command, Events, ExpandSections, PinSections, update
+from roamtui.conversation.update import CloseSections, Command, Events, OpenSections, PinSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from tests.fakes.replay import replay_events
@@ -89,16 +89,16 @@ def reload(state: ConversationState, library: Library) -> tuple[ConversationStat
 
 def expand_by_agent(
     state: ConversationState, *titles: str, room_tokens: int | None = None
-) -> tuple[ConversationState, tuple[ExpandResult, ...]]:
+) -> tuple[ConversationState, tuple[OpenResult, ...]]:
     """Open sections by title, or by id if no section has the title, during a question."""
-    command = ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
+    command = OpenSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
     events = update(state, command)
-    expanded = next(event for event in events if isinstance(event, SectionsExpanded))
+    expanded = next(event for event in events if isinstance(event, SectionsOpened))
     return fold_events(state, *events), expanded.results
 
 
 def open_by_person(state: ConversationState, *titles: str) -> ConversationState:
-    return do(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.PERSON))
+    return do(state, OpenSections(section_ids=_ids(state, titles), origin=Origin.PERSON))
 
 
 def close_by(state: ConversationState, origin: Origin, *titles: str) -> ConversationState:
@@ -123,8 +123,8 @@ def begin(
 def plan_step(state: ConversationState, titles: Sequence[str]) -> Events:
     """Return the events of a step of the agent that opens sections in one call."""
     number = sum(len(exchange.steps) for exchange in state.exchanges) + 1
-    events = update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT))
-    expanded = next(event for event in events if isinstance(event, SectionsExpanded))
+    events = update(state, OpenSections(section_ids=_ids(state, titles), origin=Origin.AGENT))
+    expanded = next(event for event in events if isinstance(event, SectionsOpened))
     call = ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}")
     use = ToolUse(call=call, result="\n\n".join(result.text for result in expanded.results))
     return (*events, StepRecorded(step=Step(text="", uses=(use,))))

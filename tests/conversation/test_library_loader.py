@@ -8,14 +8,14 @@ import pytest
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
-    ExpandResult,
-    ExpandStatus,
     LoadingStarted,
     NodesLoaded,
+    OpenResult,
+    OpenStatus,
     Origin,
-    SectionsExpanded,
+    SectionsOpened,
 )
-from roamtui.conversation.update import Command, ExpandSections
+from roamtui.conversation.update import Command, OpenSections
 from roamtui.document.loader import open_sources
 from tests.case_files import read_case
 from tests.conversation.conversations import FakeApprover
@@ -54,19 +54,19 @@ def start_fetching(site: FakeSite) -> Conversation:
     return Conversation(library, source_loader=loader)
 
 
-async def expand(conversation: Conversation, *titles: str, origin: Origin = Origin.AGENT) -> list[ExpandResult]:
+async def expand(conversation: Conversation, *titles: str, origin: Origin = Origin.AGENT) -> list[OpenResult]:
     ids = tuple(find(conversation, title) for title in titles)
-    events = await dispatch(conversation, ExpandSections(section_ids=ids, origin=origin))
-    return [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
+    events = await dispatch(conversation, OpenSections(section_ids=ids, origin=origin))
+    return [result for event in events if isinstance(event, SectionsOpened) for result in event.results]
 
 
 async def test_a_batch_of_links_is_fetched_and_delivered_in_the_requested_order() -> None:
     with open_site("a", "b", "c") as site:
         conversation = start_fetching(site)
         ids = tuple(find(conversation, name) for name in ("c.md", "a.md"))
-        events = await dispatch(conversation, ExpandSections(section_ids=ids, origin=Origin.AGENT))
+        events = await dispatch(conversation, OpenSections(section_ids=ids, origin=Origin.AGENT))
         assert events[:2] == [LoadingStarted(count=2), NodesLoaded(section_ids=ids, pages=ids)]
-        (expanded,) = [event for event in events if isinstance(event, SectionsExpanded)]
+        (expanded,) = [event for event in events if isinstance(event, SectionsOpened)]
         assert [result.section_id for result in expanded.results] == list(ids)
         assert ["Words of c." in result.text for result in expanded.results] == [True, False]
         assert [find(conversation, "More of c") in result.text for result in expanded.results] == [True, False]
@@ -84,7 +84,7 @@ async def test_an_approved_origin_stays_approved_in_the_conversation() -> None:
         results = await expand(conversation, "x.md", "a.md")
         assert [request.detail for request in approver.asked] == [other.url("/x.md")]
         # Only what a person typed may be on this machine: a yes to a document's link opens no way into it.
-        assert [result.status for result in results] == [ExpandStatus.FAILED, ExpandStatus.OPENED]
+        assert [result.status for result in results] == [OpenStatus.FAILED, OpenStatus.OPENED]
         assert other.counts.paths == []
         assert conversation.state.approved_origins == {other.origin}
         await expand(conversation, "y.md")
@@ -99,7 +99,7 @@ async def test_a_refused_origin_is_not_fetched(origin: Origin) -> None:
         conversation.approver = approver = FakeApprover(answer=False)
         for _ in range(2):
             (result,) = await expand(conversation, "x.md", origin=origin)
-            assert result.status is ExpandStatus.FAILED
+            assert result.status is OpenStatus.FAILED
             assert f"--allow-origin {other.origin}" in result.text
         assert other.counts.paths == []
         assert conversation.state.approved_origins == frozenset()
@@ -116,9 +116,9 @@ async def test_text_of_a_document_cannot_make_the_program_fetch() -> None:
         conversation = start_fetching(site)
         conversation.approver = approver = FakeApprover(answer=False)
         (opened,) = await expand(conversation, "a.md")
-        assert opened.status is ExpandStatus.OPENED
+        assert opened.status is OpenStatus.OPENED
         asked = (f"{thief.origin}/steal.md", thief.origin, "steal.md", "../a.md")
-        events = await dispatch(conversation, ExpandSections(section_ids=asked, origin=Origin.AGENT))
-        (expanded,) = [event for event in events if isinstance(event, SectionsExpanded)]
-        assert {result.status for result in expanded.results} == {ExpandStatus.UNKNOWN}
+        events = await dispatch(conversation, OpenSections(section_ids=asked, origin=Origin.AGENT))
+        (expanded,) = [event for event in events if isinstance(event, SectionsOpened)]
+        assert {result.status for result in expanded.results} == {OpenStatus.UNKNOWN}
         assert (thief.counts.paths, approver.asked) == ([], [])

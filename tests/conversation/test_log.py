@@ -26,8 +26,8 @@ from roamtui.conversation.update import (
     AskOptions,
     ChooseAnswer,
     CloseSections,
-    ExpandSections,
     FoldNodes,
+    OpenSections,
     PinSections,
     ReadSection,
 )
@@ -355,7 +355,7 @@ async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store
     assert conversation.close() == ""
     assert list_files() == []
     conversation = start()
-    await conversation.execute(ExpandSections(section_ids=(section_id,), origin=Origin.PERSON))
+    await conversation.execute(OpenSections(section_ids=(section_id,), origin=Origin.PERSON))
     await conversation.execute(PinSections(section_ids=(section_id,), is_pinned=True))
     conversation.close()
     (summary,) = store.list()

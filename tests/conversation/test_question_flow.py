@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import KeepOpenMode, RequestBudget
-from roamtui.conversation.events import OpenSection, Origin, QuestionsRewound, StopReason
+from roamtui.conversation.events import OpenedSection, Origin, QuestionsRewound, StopReason
 from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import FoldNodes, update
@@ -46,14 +46,14 @@ def test_a_section_whose_text_was_closed_with_the_one_above_is_delivered_again()
 _QUESTIONS = 5
 
 
-def _section(section_id: str, tokens: int = 100, **values: object) -> OpenSection:
-    section = OpenSection(
+def _section(section_id: str, tokens: int = 100, **values: object) -> OpenedSection:
+    section = OpenedSection(
         section_id=section_id, opened_by=Origin.AGENT, last_used=_QUESTIONS, last_cited=0, tokens=tokens
     )
     return replace(section, **values)
 
 
-def _state(*sections: OpenSection, budget: int = 1_000, mode: KeepOpenMode = KeepOpenMode.KEEP) -> ConversationState:
+def _state(*sections: OpenedSection, budget: int = 1_000, mode: KeepOpenMode = KeepOpenMode.KEEP) -> ConversationState:
     exchanges = tuple(
         Exchange(number=number, question="?", stopped=StopReason.ANSWERED) for number in range(1, _QUESTIONS + 1)
     )

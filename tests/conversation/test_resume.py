@@ -9,12 +9,12 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     RecordedEvent,
     SectionsClosed,
-    SectionsExpanded,
+    SectionsOpened,
     StopReason,
 )
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.state import ConversationState, fold_events
-from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
+from roamtui.conversation.update import CloseSections, OpenSections, ReadSection, update
 from tests.conversation.conversations import (
     TEXT,
     Recorder,
@@ -42,14 +42,14 @@ def _save(state: ConversationState) -> ConversationState:
 
 def _list_reported(events: Iterable[RecordedEvent]) -> list[RecordedEvent]:
     """List the events that a person sees later."""
-    return [event for event in events if isinstance(event, SectionsExpanded | SectionsClosed)]
+    return [event for event in events if isinstance(event, SectionsOpened | SectionsClosed)]
 
 
 def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     played = Recorder().ask("Why?", "Alpha").begin("And?")
     state = played.state
     ids = (find(state, "Beta"),)
-    played.apply(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
+    played.apply(update(state, OpenSections(section_ids=ids, origin=Origin.AGENT)))
     played.apply(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
     played.record(PartialReplyRecorded(start=0, text="It is"))
     resumed, events = resume_state(replay_events(state.library, played.events), state.library)

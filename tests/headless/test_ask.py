@@ -21,8 +21,8 @@ from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
 
 IDS = ("a8a96034", "b9e8ef5c")
-EXPANDED = events.ExpandResult(
-    id="a8a96034:2", section_id="a8a96034", status=events.ExpandStatus.OPENED, text="Text.", tokens=9
+EXPANDED = events.OpenResult(
+    id="a8a96034:2", section_id="a8a96034", status=events.OpenStatus.OPENED, text="Text.", tokens=9
 )
 HIT = SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5)
 EVENTS: tuple[events.ConversationEvent, ...] = (
@@ -36,7 +36,7 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
     events.ReplyRejected(text="Here"),
     events.ReminderSent(text="Quote."),
     events.RetryScheduled(reason="Busy.", wait_seconds=1.5),
-    events.SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
+    events.SectionsOpened(results=(EXPANDED,), origin=Origin.AGENT),
     events.SectionsClosed(section_ids=IDS, origin=Origin.PERSON, reason=events.CloseReason.BUDGET),
     events.LoadingStarted(count=300),
     events.NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),

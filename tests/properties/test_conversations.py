@@ -25,8 +25,8 @@ from roamtui.conversation.update import (
     ChooseAnswer,
     CloseSections,
     Command,
-    ExpandSections,
     FoldNodes,
+    OpenSections,
     PinSections,
     ReadSection,
 )
@@ -123,7 +123,7 @@ class Conversations(RuleBasedStateMachine):
     def _make_command(self, name: str, title: str) -> Command:
         ids = self._ids(title)
         commands: dict[str, Command] = {
-            "open": ExpandSections(section_ids=ids, origin=Origin.PERSON),
+            "open": OpenSections(section_ids=ids, origin=Origin.PERSON),
             "close": CloseSections(section_ids=ids, origin=Origin.PERSON),
             "pin": PinSections(section_ids=ids, is_pinned=True),
             "unpin": PinSections(section_ids=ids, is_pinned=False),

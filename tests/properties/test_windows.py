@@ -12,7 +12,7 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason
-from roamtui.conversation.update import AskOptions, ExpandSections
+from roamtui.conversation.update import AskOptions, OpenSections
 from roamtui.document.library import Library
 from roamtui.search.searcher import Searcher
 from tests.conversation.conversations import check_messages, make_library
@@ -90,7 +90,7 @@ def play(
         agent = Agent(conversation, model, Searcher(library))
         for question, replies, opened in asked:
             model.replace_script(replies)
-            await conversation.execute(ExpandSections(section_ids=tuple(opened), origin=Origin.PERSON))
+            await conversation.execute(OpenSections(section_ids=tuple(opened), origin=Origin.PERSON))
             requested = len(model.requests)
             within = opened[0] if opened else None
             await agent.ask(question, AskOptions(within=within))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import ExpandStatus, Origin, QuestionsRewound
+from roamtui.conversation.events import OpenStatus, Origin, QuestionsRewound
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.document.library import Library
 from roamtui.headless.answer_lines import render_answer
@@ -264,7 +264,7 @@ def make_document(sections: list[dict[str, Any]]) -> str:
 def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
     section_ids = [section["id"] for section in case["sections"]]
     state, results = expand_by_agent(begin(make_state(make_document(case["sections"]))), *section_ids)
-    assert {result.status for result in results} <= {ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN}, "other ids"
+    assert {result.status for result in results} <= {OpenStatus.OPENED, OpenStatus.ALREADY_OPEN}, "other ids"
     found = [
         {"quote": citation.quote, "id": citation.section_id, "verdict": citation.state.value}
         for citation in QuoteChecker(state).cite(case["answer"])

@@ -14,7 +14,7 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.update import ExpandSections, expand_for_agent
+from roamtui.conversation.update import OpenSections, open_for_agent
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX
 from tests.tui.driving import running
@@ -35,7 +35,7 @@ class _WatchedExchange(Exchange, frozen=True):
 async def test_no_key_and_no_event_reads_a_question_that_is_not_shown() -> None:
     questions = 3 * EXCHANGES_MAX
     hidden = range(1, questions - EXCHANGES_MAX + 1)
-    section_command = ExpandSections(section_ids=(), origin=Origin.AGENT)
+    section_command = OpenSections(section_ids=(), origin=Origin.AGENT)
     async with running(make_long_app(questions), (160, 48)) as ui:
         watched = tuple(_WatchedExchange(**asdict(exchange)) for exchange in ui.exchanges)
         ui.conversation.state = replace(ui.state, exchanges=watched)
@@ -50,7 +50,7 @@ async def test_no_key_and_no_event_reads_a_question_that_is_not_shown() -> None:
         command = replace(section_command, section_ids=tuple(ui.state.library.walk())[:2])
         events = (
             SectionsSearched(query="q", hits=()),
-            expand_for_agent(ui.state, command),
+            open_for_agent(ui.state, command),
             StepStarted(number=1, input_tokens=1),
             QuestionAnswered(number=questions + 1, answer="It is said.", stopped=StopReason.ANSWERED),
         )

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from roamtui.agent.specs import EXPAND, IDS_MAX
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.events import Origin, SectionsExpanded, ToolFinished
-from roamtui.conversation.update import ExpandSections
+from roamtui.conversation.events import Origin, SectionsOpened, ToolFinished
+from roamtui.conversation.update import OpenSections
 from roamtui.document.library import Library
 from roamtui.outline.ids import parse_reference
 from roamtui.outline.references import is_known, suggest_ids
@@ -21,13 +21,13 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     ids, left_out, nearest = await asyncio.to_thread(_resolve_requested, arguments, library)
     if not ids:
         return ToolResponse(text=_NO_IDS, is_refused=True)
-    command = ExpandSections(
+    command = OpenSections(
         section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens, nearest=nearest
     )
     results: list[tuple[str, str]] = []
     texts: list[str] = []
     for event in await context.conversation.execute(command):
-        if isinstance(event, SectionsExpanded):
+        if isinstance(event, SectionsOpened):
             results += [(result.id, result.status) for result in event.results]
             texts += [result.text for result in event.results]
     if left_out:

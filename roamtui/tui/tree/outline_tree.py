@@ -25,7 +25,7 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
@@ -154,7 +154,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                     self.reveal(citation.section_id)
             case SectionsSearched(hits=hits):
                 self.mark([*self._marked, *(hit.section_id for hit in hits)])
-            case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
+            case SectionsOpened(origin=Origin.AGENT, opened_ids=opened) if opened:
                 self.reveal(opened[-1])
             case QuestionAsked() | ConversationStarted():
                 self.mark(())

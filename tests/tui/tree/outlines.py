@@ -1,6 +1,6 @@
 """Libraries and states for tests of the tree."""
 
-from roamtui.conversation.events import OpenSection, Origin
+from roamtui.conversation.events import OpenedSection, Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
@@ -18,15 +18,15 @@ def make_wide_library(count: int) -> Library:
     return Library(source="wide.md", root=Document(key="", title="Everything", text="x" * (count + 1), columns=columns))
 
 
-def make_state(library: Library, *unfolded: str, opened: tuple[OpenSection, ...] = ()) -> ConversationState:
+def make_state(library: Library, *unfolded: str, opened: tuple[OpenedSection, ...] = ()) -> ConversationState:
     """Return a state; `unfolded` are titles."""
     ids = frozenset(id_of(library, title) for title in unfolded)
     sections = {section.section_id: section for section in opened}
     return ConversationState(id="c", library=library, unfolded=ids, open_sections=sections)
 
 
-def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **marks: bool) -> OpenSection:
-    return OpenSection(
+def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **marks: bool) -> OpenedSection:
+    return OpenedSection(
         section_id=id_of(library, title),
         opened_by=origin,
         last_used=1,

@@ -11,11 +11,11 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.conversation.events import (
-    ExpandResult,
-    ExpandStatus,
+    OpenResult,
+    OpenStatus,
     Origin,
     SearchHit,
-    SectionsExpanded,
+    SectionsOpened,
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
@@ -148,10 +148,10 @@ async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_ope
     library = make_wide_library(100)
     part = id_of(library, "Part 50")
     hit = SearchHit(section_id=part, path=("Part 50",), score=1.0)
-    result = ExpandResult(id=part, section_id=part, status=ExpandStatus.OPENED)
+    result = OpenResult(id=part, section_id=part, status=OpenStatus.OPENED)
     async with _run(make_state(library)) as (_, tree, pilot):
         tree.follow_event(SectionsSearched(query="fifty", hits=(hit,)))
-        tree.follow_event(SectionsExpanded(results=(result,), origin=Origin.AGENT))
+        tree.follow_event(SectionsOpened(results=(result,), origin=Origin.AGENT))
         await pilot.pause()
         assert any("Part 50" in line and "⌕" in line for line in _lines(tree))
 
