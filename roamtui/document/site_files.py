@@ -19,14 +19,17 @@ class SiteFiles:
         self._seconds_max = seconds_max
         self._ends_at = time.monotonic() + seconds_max
         self._count = 0
-        self.is_cut = False
-        """Whether something was left out because the time was over."""
-        self.list_problem = ""
+        self._list_problem = ""
         """Why the list that the site may have could not be fetched."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is over, so that nothing more is fetched."""
+        return time.monotonic() >= self._ends_at
 
     def fetch(self, url: str) -> FetchedPage:
         """Fetch a file, also from other public origins, or raise a `SourceError`."""
-        if self.cut_if_late():
+        if self.is_late:
             raise FetchError(f"{url} was not fetched, because {self._host} answers too slowly.")
         self._count += 1
         self._on_progress(self._count, 0)
@@ -35,17 +38,16 @@ class SiteFiles:
             return self._fetch(url, seconds_max=seconds_max, follows_public=True)
         except SourceError as error:
             is_missing = isinstance(error, FetchError) and error.status in MISSING_STATUSES
-            if not self.cut_if_late() and not is_missing:
-                self.list_problem = self.list_problem or str(error)
+            if not self.is_late and not is_missing:
+                self.note_problem(str(error))
             raise
 
-    def cut_if_late(self) -> bool:
-        """Return whether the time is over. If it is, set `is_cut`."""
-        self.is_cut = self.is_cut or time.monotonic() >= self._ends_at
-        return self.is_cut
+    def note_problem(self, problem: str) -> None:
+        """Note why a list could not be read. Only the first problem counts."""
+        self._list_problem = self._list_problem or problem
 
     def begin_note(self, url: str) -> str:
         """Begin a sentence that says what is shown of the site at `url` instead of its llms.txt."""
-        if self.is_cut:
+        if self.is_late:
             return f"{self._host} took more than {self._seconds_max:g} seconds to list its pages, so"
-        return f"{self.list_problem} So" if self.list_problem else f"{url} has no llms.txt, so"
+        return f"{self._list_problem} So" if self._list_problem else f"{url} has no llms.txt, so"

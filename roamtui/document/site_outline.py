@@ -76,8 +76,9 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
         return None
     shown = [*_group_by_folder(urls)][:_PAGES_MAX]
     is_whole = len(shown) == len(urls)
-    is_cut = files.is_cut or len(rules) > _ROBOTS_BYTES_MAX or (is_cut and is_whole)
-    shown_pages = f"{'' if is_whole and not files.is_cut else 'the first '}{format_count(len(shown), 'page')}"
+    is_late = files.is_late
+    may_miss_pages = is_late or len(rules) > _ROBOTS_BYTES_MAX or (is_cut and is_whole)
+    shown_pages = f"{'' if is_whole and not is_late else 'the first '}{format_count(len(shown), 'page')}"
     document = _make_list(title, shown_pages, first.url, shown, sitemaps[0], is_own=is_own)
     reading = "Pages are fetched when they are opened."
     if document.eager_ids:
@@ -86,7 +87,7 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     left_out: list[str] = []
     if not is_whole:
         left_out.append(f"all pages after {shown_pages}")
-    if is_cut:
+    if may_miss_pages:
         notes.append("Not all lists of the site were read, so some pages may be missing.")
         left_out.append("pages in lists that were not read")
     return replace(document, notes=tuple(notes), left_out=tuple(left_out))
@@ -136,7 +137,7 @@ def _fetch_body(files: SiteFiles, url: str) -> bytes:
             is_packed = body.startswith(b"\x1f\x8b")
             return zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX) if is_packed else body
         except zlib.error:
-            files.list_problem = files.list_problem or f"{url} sent damaged data. Try again."
+            files.note_problem(f"{url} sent damaged data. Try again.")
     return b""
 
 
@@ -156,7 +157,7 @@ def _find_in_sitemaps(
         is_cut = is_cut or _SITEMAP_END.search(text) is None
         is_index = _SITEMAP_INDEX.search(text[:2_000]) is not None
         for match in _LOCATION.finditer(text):
-            if len(pages) > _PAGES_MAX or count == _URLS_MAX or files.cut_if_late():
+            if len(pages) > _PAGES_MAX or count == _URLS_MAX or files.is_late:
                 return pages, True
             count += 1
             url = resolve_href(sitemap, html.unescape(match[1].strip()))

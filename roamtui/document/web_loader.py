@@ -95,7 +95,7 @@ def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
     try:
         page = files.fetch(url)
     except SourceError as error:
-        if isinstance(error, UnreachableError) and not files.is_cut:
+        if isinstance(error, UnreachableError) and not files.is_late:
             raise
         return None
     return page if _is_text(page) and _LINK.search(page.body) else None
