@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from markdown_it.parser_block import RuleFuncBlockType
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
+    from markdown_it.utils import EnvType
 
 _LEVEL_MAX = 100
 """Maximum depth of nested containers. A list counts twice. Each takes three stack frames."""
@@ -20,16 +22,26 @@ TOO_DEEP = "too_deep"
 """Key in the parser's environment that is set if a list or quote was too deep and became text."""
 
 
-def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
-    """Parse a text without NUL characters into block tokens. `env` gets link definitions and `TOO_DEEP`."""
+def parse_blocks(source: str, env: EnvType, parser: MarkdownIt | None = None) -> list[Token]:
+    """Parse a text into the tokens of its blocks. `env` gets link definitions and `TOO_DEEP`.
+
+    Without a `parser`, it is CommonMark with tables.
+    """
     if not source:
         return []
+    source = source.replace("\0", "\N{REPLACEMENT CHARACTER}")
     if not source.endswith("\n"):
         source += "\n"  # without it, html_block reads past the end in a quoted list ("> - <?php\n>")
-    parser = get_block_parser()
+    parser = parser or _get_table_parser()
     tokens: list[Token] = []
     parser.block.parse(source, parser, env, tokens)
     return tokens
+
+
+def list_heading_rows(tokens: Iterable[Token]) -> list[int]:
+    """List the first line of each heading outside quotes and lists."""
+    headings = (token for token in tokens if token.type == "heading_open" and token.level == 0)
+    return [heading.map[0] for heading in headings if heading.map]
 
 
 def make_markdown_parser(*rules: str) -> MarkdownIt:
@@ -56,6 +68,5 @@ def limit_depth(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int
 
 
 @lru_cache(maxsize=1)
-def get_block_parser() -> MarkdownIt:
-    """Return the shared parser: CommonMark with tables and limited nesting."""
+def _get_table_parser() -> MarkdownIt:
     return make_markdown_parser("table")

@@ -64,10 +64,10 @@ def _close_blocks(source: str) -> str:
     from roamtui.commonmark import parse_blocks  # noqa: PLC0415 - takes 80 ms
 
     def ends_all(text: str) -> bool:
-        heading = parse_blocks(f"{text}\n\n# x".replace("\0", " "), {})[-1]
+        heading = parse_blocks(f"{text}\n\n# x", {})[-1]
         return heading.type == "heading_close" and heading.level == 0
 
-    fences = [token.markup for token in parse_blocks(source.replace("\0", " "), {})[-1:]]
+    fences = [token.markup for token in parse_blocks(source, {})[-1:]]
     closed = (source, *(f"{source}\n{end}" for end in (*fences, *_HTML_ENDS)))
     return next(filter(ends_all, closed), source)
 
@@ -104,7 +104,7 @@ def _escape_headings(text: str) -> str:
     from roamtui.commonmark import parse_blocks  # noqa: PLC0415 - takes 80 ms
 
     lines = text.split("\n")
-    for token in parse_blocks(text.replace("\0", " "), {}):
+    for token in parse_blocks(text, {}):
         if token.type == "heading_open" and token.level == 0 and token.map:
             number = token.map[0] if token.markup[0] == "#" else token.map[1] - 1
             lines[number] = f"\\{lines[number].lstrip()}"

@@ -7,10 +7,9 @@ them, markdown-it-py would lose headings.
 import re
 from collections.abc import Iterator, Sequence
 
-from markdown_it.token import Token
 from msgspec import Struct
 
-from roamtui.commonmark import parse_blocks
+from roamtui.commonmark import list_heading_rows, parse_blocks
 from roamtui.markdown.fences import update_fence
 from roamtui.markdown.inline import is_html_element
 from roamtui.text import normalise_line_ends
@@ -80,16 +79,10 @@ def rewrite_containers(source: str) -> str:
         return source
     source = normalise_line_ends(source)
     tokens = parse_blocks(source, {})
-    headings = _list_headings(tokens)
+    headings = set(list_heading_rows(tokens))
     code = {row for token in tokens if token.type == "code_block" and token.map for row in range(*token.map)}
     text = "\n".join(_rewrite(source.split("\n"), headings, code))
-    return text if headings <= _list_headings(parse_blocks(text, {})) else source
-
-
-def _list_headings(tokens: Sequence[Token]) -> set[int]:
-    return {
-        token.map[0] for token in tokens if token.type == "heading_open" and token.level == 0 and token.map
-    }
+    return text if headings.issubset(list_heading_rows(parse_blocks(text, {}))) else source
 
 
 def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote.index import footnote_def
 
-from roamtui.commonmark import limit_depth
+from roamtui.commonmark import limit_depth, list_heading_rows
 
 _SIGN = re.compile(r"\[\^|^[ \t>]*:[ \t]", re.MULTILINE)
 """A text without any of these has no extensions."""
@@ -43,11 +43,8 @@ def may_have_extensions(text: str) -> bool:
 
 def is_lossless(tokens: Sequence[Token], plain: Sequence[Token]) -> bool:
     """Return whether tokens keep all words of the `plain` ones, and all headings outside containers."""
-    return _list_words(tokens) == _list_words(plain) and _list_headings(tokens) == _list_headings(plain)
-
-
-def _list_headings(tokens: Sequence[Token]) -> list[list[int] | None]:
-    return [token.map for token in tokens if token.type == "heading_open" and token.level == 0]
+    has_words = _list_words(tokens) == _list_words(plain)
+    return has_words and list_heading_rows(tokens) == list_heading_rows(plain)
 
 
 def _list_words(tokens: Sequence[Token]) -> list[str]:

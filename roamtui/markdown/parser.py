@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
+from markdown_it.utils import EnvType
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -51,24 +52,34 @@ def parse_markdown(
     start: int = 0,
     definitions: Definitions | None = None,
     groups: Sequence[Bounds] = (),
-    marks: Sequence[LabelledMark] | None = None,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
     If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks.
     `start` is the offset of the slice, which is added to all offsets. `definitions` has the link definitions
     of the whole document, in addition to those in the text. `groups` are the bounds of words to keep apart,
-    in order, without overlaps. `marks` are the source marks of a model's answer, in order: each becomes a
-    link; None for other texts. An answer has no footnotes, and no containers such as `::: tip`.
+    in order, without overlaps.
     """
     text = (prefix + text).replace("\0", "\N{REPLACEMENT CHARACTER}")
-    source = InlineSource(text, start - len(prefix), groups=groups, marks=marks or ())
-    is_answer = marks is not None
+    source = InlineSource(text, start - len(prefix), groups=groups)
     env = {"references": dict(definitions or {}), "source": source}
-    # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
-    text += "" if text.endswith("\n") else "\n"
-    text = normalise_line_ends(text if is_answer else rewrite_containers(text))
-    tokens = tokenize(text, env, is_answer=is_answer)
+    return _parse(rewrite_containers(text), source, env, start)
+
+
+def parse_answer(text: str, *, groups: Sequence[Bounds] = (), marks: Sequence[LabelledMark] = ()) -> Markdown:
+    """Parse a model's answer, which has no footnotes, and no containers such as `::: tip`.
+
+    `groups` are as in `parse_markdown`. `marks` are its source marks, in order: each becomes a link.
+    """
+    text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    source = InlineSource(text, 0, groups=groups, marks=marks)
+    return _parse(text, source, {"references": {}, "source": source}, is_answer=True)
+
+
+def _parse(
+    text: str, source: InlineSource, env: EnvType, start: int = 0, *, is_answer: bool = False
+) -> Markdown:
+    tokens = tokenize(normalise_line_ends(text), env, is_answer=is_answer)
     parser = get_parser(has_marks=bool(source.marks), is_answer=is_answer)
     inline = InlineReader(source=source, parser=parser, env=env, is_answer=is_answer)
     lines = [source.shift + offset for offset in (*source.starts, len(source.text))]

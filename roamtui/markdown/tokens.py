@@ -15,7 +15,7 @@ from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from roamtui.commonmark import make_markdown_parser
+from roamtui.commonmark import make_markdown_parser, parse_blocks
 from roamtui.markdown.extensions import enable_extensions, is_lossless, may_have_extensions, read_footnote
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
 from roamtui.markdown.inline_source import InlineSource, join_fragments
@@ -28,17 +28,11 @@ def tokenize(text: str, env: EnvType, *, is_answer: bool) -> list[Token]:
 
     If extensions would change the headings or words of a text, it is parsed without them. An answer has none.
     """
-    plain = _tokenize(_get_answer_parser() if is_answer else get_parser(), text, env)
+    plain = parse_blocks(text, env, _get_answer_parser() if is_answer else get_parser())
     if is_answer or not may_have_extensions(text):
         return plain
-    tokens = _tokenize(_get_extended_parser(), text, env)
+    tokens = parse_blocks(text, env, _get_extended_parser())
     return tokens if is_lossless(tokens, plain) else plain
-
-
-def _tokenize(parser: MarkdownIt, text: str, env: EnvType) -> list[Token]:
-    tokens: list[Token] = []
-    parser.block.parse(text, parser, env, tokens)
-    return tokens
 
 
 @cache

@@ -258,11 +258,11 @@ def replace_verdict_marks(answer: str) -> str:
     """
     if not any(map(unescape(answer).__contains__, _SIGNS)):
         return answer
-    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_answer  # noqa: PLC0415
 
     quotes = [quote for quote in _extract_quotations(answer, answer, with_blocks=False) if not quote.is_code]
     quoted = [(quote.start, quote.end) for quote in quotes]
-    units = list_units(answer, parse_markdown(answer, marks=()))
+    units = list_units(answer, parse_answer(answer))
     names: dict[Bounds, str] = {}
     for visible in (VisibleText((Piece(answer, 0, len(answer)),)), *(unit.whole for unit in units)):
         own = defaultdict[Bounds, str](str)

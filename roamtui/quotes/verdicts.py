@@ -98,7 +98,7 @@ def make_proof(
 
     `unsourced` are the sentences that have no source.
     """
-    from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
+    from roamtui.markdown.parser import parse_answer  # noqa: PLC0415
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
     states_of: dict[tuple[str, int], list[QuoteState]] = defaultdict(list)
@@ -125,7 +125,7 @@ def make_proof(
             )
     groups = _list_groups(citations, unsourced)
     labels = [(judged.start, judged.end, judged.label) for judged in marks]
-    markdown = parse_markdown(answer, groups=[bounds for bounds, _ in groups], marks=labels)
+    markdown = parse_answer(answer, groups=[bounds for bounds, _ in groups], marks=labels)
     of_links = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
     return AnswerProof(
         citations=tuple(citations),

@@ -20,7 +20,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.parser import parse_link_definitions, parse_markdown
+from roamtui.markdown.parser import parse_answer, parse_link_definitions, parse_markdown
 from roamtui.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
 
@@ -129,7 +129,7 @@ def test_tags_in_an_answer_are_words_but_for_those_of_styles() -> None:
     answer = "Use `x` or <div> tags, <b>bold</b>, H<sub>2</sub>O.\n\n<script>alert(1)</script>\n\n<p>One<br>two</p>\n"
     shown = [
         "".join(words.text for words in block.words)
-        for block in parse_markdown(answer, marks=()).blocks
+        for block in parse_answer(answer).blocks
         if isinstance(block, Paragraph)
     ]
     assert shown == ["Use x or <div> tags, bold, H₂O.", "<script>alert(1)</script>", "<p>One\ntwo</p>"]
