@@ -15,6 +15,7 @@ from roamtui.conversation.events import (
     LoadingStarted,
     Origin,
     QuestionAsked,
+    ReadingSectionChanged,
     RecordedEvent,
     SectionsOpened,
     UnpublishedEvent,
@@ -35,7 +36,6 @@ from roamtui.conversation.update import (
     Command,
     FoldNodes,
     OpenSections,
-    ReadSection,
     list_nodes_to_load,
     update,
 )
@@ -207,17 +207,13 @@ class Conversation:
     async def execute(self, command: Command) -> tuple[RecordedEvent, ...]:
         """Load what a command needs, carry it out, and return its events once they are published.
 
-        Folding, unfolding and reading a section are not saved until something else changes.
+        Folding and unfolding are not saved until something else changes.
         """
-        # The reading section changes now, because the person may read another one once a slow page is loaded.
-        if isinstance(command, ReadSection):
-            self.apply_unsaved(*update(self.state, command))
         executed_in = self.switch_count
         if needed := list_nodes_to_load(self.state.library, command):
             origin = command.origin if isinstance(command, OpenSections) else Origin.PERSON
             await self.load(needed, origin)
-        # the person switched meanwhile
-        if isinstance(command, ReadSection) or self.switch_count != executed_in:
+        if self.switch_count != executed_in:  # the person switched meanwhile
             return ()
         events = update(self.state, command)
         if isinstance(command, FoldNodes):
@@ -225,6 +221,17 @@ class Conversation:
         else:
             await self.apply(*events)
         return events
+
+    async def read_section(self, section_id: str | None) -> None:
+        """Record which section the person is reading, if any, and load its page or file if it is not loaded.
+
+        It is not saved until something else changes.
+        """
+        # First, because the person may read another one once a slow page is loaded.
+        self.apply_unsaved(ReadingSectionChanged(section_id=section_id))
+        library = self.state.library
+        if section_id is not None and section_id in library and not library.node(section_id).is_loaded:
+            await self.load((section_id,), Origin.PERSON)
 
     def set_budget(self, budget: RequestBudget) -> None:
         """Set the size of parts, and, unless the person set it, the budget of open sections."""

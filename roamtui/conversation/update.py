@@ -14,7 +14,6 @@ from roamtui.conversation.events import (
     OpenResult,
     OpenStatus,
     Origin,
-    ReadingSectionChanged,
     RecordedEvent,
     SectionsClosed,
     SectionsOpened,
@@ -63,12 +62,6 @@ class FoldNodes(Struct, frozen=True, kw_only=True):
     is_folded: bool = True
 
 
-class ReadSection(Struct, frozen=True, kw_only=True):
-    """Record which section the person is reading, or None."""
-
-    section_id: str | None
-
-
 class ChooseAnswer(Struct, frozen=True, kw_only=True):
     """Choose another one of the answers to a question as the answer that counts."""
 
@@ -76,7 +69,7 @@ class ChooseAnswer(Struct, frozen=True, kw_only=True):
     index: int
 
 
-Command = OpenSections | CloseSections | PinSections | FoldNodes | ReadSection | ChooseAnswer
+Command = OpenSections | CloseSections | PinSections | FoldNodes | ChooseAnswer
 
 
 class AskOptions(Struct, frozen=True, kw_only=True):
@@ -108,8 +101,6 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
             named = ids
         case FoldNodes(section_ids=ids, is_folded=False) if library.root.columns.has_files:
             named = (node_id for node_id in ids if node_id in library and not library.node(node_id).link_url)
-        case ReadSection(section_id=str(section_id)):
-            named = (section_id,)
         case _:
             pass
     known = (node_id for node_id in dict.fromkeys(named) if node_id in library)
@@ -133,8 +124,6 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
         case FoldNodes(section_ids=requested):
             folding = tuple(node_id for node_id in requested if node_id in state.unfolded)
             return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
-        case ReadSection(section_id=section_id):
-            return (ReadingSectionChanged(section_id=section_id),)
         case ChooseAnswer(number=number, index=index):
             answers = state.exchanges[number - 1].answers if number <= len(state.exchanges) else ()
             is_possible = not state.is_asking and 0 <= index < len(answers)

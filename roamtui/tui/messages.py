@@ -79,8 +79,13 @@ class CommandRequested(Message):
 
     make_command: Callable[[ConversationState], Command | str]
     """Returns the command for the newest state or, if there is nothing to do, words for the status line."""
-    is_reading: bool = False
-    """Whether the person only reads a section, which does not wait for the commands before it."""
+
+
+@dataclass
+class SectionRead(Message):
+    """A person reads another section, or none."""
+
+    section_id: str | None
 
 
 @dataclass

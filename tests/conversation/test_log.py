@@ -29,7 +29,6 @@ from roamtui.conversation.update import (
     FoldNodes,
     OpenSections,
     PinSections,
-    ReadSection,
 )
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_markdown
@@ -350,7 +349,7 @@ async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store
 
     conversation = start()
     section_id = next(iter(conversation.state.library.walk()))
-    await conversation.execute(ReadSection(section_id=section_id))
+    await conversation.read_section(section_id)
     await conversation.execute(FoldNodes(section_ids=(section_id,), is_folded=False))
     assert conversation.close() == ""
     assert list_files() == []

@@ -7,6 +7,7 @@ from roamtui.conversation.events import (
     Origin,
     PartialReplyRecorded,
     QuestionsRewound,
+    ReadingSectionChanged,
     RecordedEvent,
     SectionsClosed,
     SectionsOpened,
@@ -14,14 +15,13 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.state import ConversationState, fold_events
-from roamtui.conversation.update import CloseSections, OpenSections, ReadSection, update
+from roamtui.conversation.update import CloseSections, OpenSections, update
 from tests.conversation.conversations import (
     TEXT,
     Recorder,
     ask,
     begin,
     check_messages,
-    do,
     find,
     fold,
     make_library,
@@ -76,8 +76,9 @@ def test_a_section_that_moved_is_found_by_its_own_text() -> None:
 
 
 def test_a_missing_section_is_closed_and_reported() -> None:
-    state = do(ask(make_state(), "Alpha", "Beta"), ReadSection(section_id=find(make_state(), "Alpha")))
-    alpha = find(state, "Alpha")
+    asked = ask(make_state(), "Alpha", "Beta")
+    alpha = find(asked, "Alpha")
+    state = fold_events(asked, ReadingSectionChanged(section_id=alpha))
     gone = make_library(TEXT.replace(write_section("Alpha"), write_section("Other")))
     resumed, events = reload(_save(state), gone)
     assert tuple(resumed.open_sections) == (find(state, "Beta"),)

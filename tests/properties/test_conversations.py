@@ -28,7 +28,6 @@ from roamtui.conversation.update import (
     FoldNodes,
     OpenSections,
     PinSections,
-    ReadSection,
 )
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
@@ -129,7 +128,6 @@ class Conversations(RuleBasedStateMachine):
             "unpin": PinSections(section_ids=ids, is_pinned=False),
             "fold": FoldNodes(section_ids=ids),
             "unfold": FoldNodes(section_ids=ids, is_folded=False),
-            "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),
         }
         return commands[name]
 
@@ -181,7 +179,11 @@ class Conversations(RuleBasedStateMachine):
         await asyncio.gather(*commands)
 
     async def _dispatch(self, name: str, title: str) -> None:
-        await self.conversation.execute(self._make_command(name, title))
+        if name == "read":
+            (section_id,) = self._ids(title)
+            await self.conversation.read_section(section_id if section_id in self.state.library else None)
+        else:
+            await self.conversation.execute(self._make_command(name, title))
 
     def _write_replies(self, script: _Script) -> list[Reply]:
         replies = [

@@ -12,8 +12,6 @@ from textual.timer import Timer
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import Command, ReadSection
 from roamtui.convert.formats import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
@@ -32,11 +30,11 @@ from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_in_span
 from roamtui.text import Span
 from roamtui.tui.messages import (
-    CommandRequested,
     DocumentRequested,
     LinkTarget,
     ReadingPositionChanged,
     ReturnRequested,
+    SectionRead,
     SectionTarget,
     StatusMessage,
 )
@@ -98,12 +96,10 @@ class DocumentReader(Reader):
 
     def _record(self, section_id: str | None) -> None:
         """Record that the person reads a section. If it failed to load, that tries again."""
-
-        def make_command(state: ConversationState) -> Command | str:
-            has_failed = section_id in state.library and bool(state.library.node(section_id or "").problem)
-            return ReadSection(section_id=section_id) if state.reading_id != section_id or has_failed else ""
-
-        self.post_message(CommandRequested(make_command, is_reading=True))
+        state = self._conversation.state
+        has_failed = section_id in state.library and bool(state.library.node(section_id or "").problem)
+        if state.reading_id != section_id or has_failed:
+            self.post_message(SectionRead(section_id))
 
     @on(ReadingPositionChanged)
     def _record_after_rest(self) -> None:

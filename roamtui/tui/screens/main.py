@@ -6,7 +6,6 @@ Dialogs are imported when they open, because their imports would delay the first
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,7 @@ from roamtui.tui.messages import (
     LinkTarget,
     ModelReleased,
     NoticeRaised,
+    SectionRead,
     SectionTarget,
     StatusMessage,
     TargetActivated,
@@ -205,12 +205,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="commands", exit_on_error=False)
     async def _dispatch(self, event: CommandRequested) -> None:
         """Run a command once earlier ones are done. If there is nothing to do, show why."""
-        async with nullcontext() if event.is_reading else self._commands:
+        async with self._commands:
             command = event.make_command(self.conversation.state)
             if not isinstance(command, str):
                 await self.conversation.execute(command)
             elif command:
                 self.post_message(StatusMessage(command))
+
+    @on(SectionRead)
+    @work(group="commands", exit_on_error=False)
+    async def _record_reading(self, event: SectionRead) -> None:
+        await self.conversation.read_section(event.section_id)
 
     def _find_selection(self) -> tuple[str | None, Span | None]:
         """Return the selected section, and the span in it. If nothing is selected in the chat, say so."""
