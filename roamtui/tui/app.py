@@ -31,7 +31,7 @@ from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import DocumentSession, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
-from roamtui.tui.paste_parser import PasteParser
+from roamtui.tui.paste_parser import PasteParser, get_lenient_decoder
 from roamtui.tui.screen_words import format_error
 from roamtui.tui.status_line import MessageLine
 from roamtui.tui.themes import load_themes
@@ -98,7 +98,10 @@ class RoamApp(App[None], inherit_bindings=False):
     @override
     def get_driver_class(self) -> type[Driver]:
         _xterm_parser.XTermParser = PasteParser  # type: ignore[misc]  # the module of the driver imports it from there
-        return super().get_driver_class()
+        driver_class = super().get_driver_class()
+        # a byte that is no UTF-8, as in text in Latin-1, would end the thread that reads keys, and the app
+        vars(sys.modules[driver_class.__module__]).update(getincrementaldecoder=get_lenient_decoder)
+        return driver_class
 
     @override
     def get_default_screen(self) -> Screen[None]:

@@ -5,8 +5,10 @@ characters in it, and Textual 8.2.8 acts on them: a mark inside the text ends th
 typed. So a web page could put a text on the clipboard that sends a question, or quits the app.
 """
 
+import codecs
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from time import monotonic
 
 from textual import events
@@ -16,6 +18,11 @@ from typing_extensions import override
 
 _PAUSE_SECONDS = 0.2
 """Nobody presses a key this soon after a paste. The parts of a long paste arrive with shorter pauses."""
+
+
+def get_lenient_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    """Return what `codecs.getincrementaldecoder` does, but with � for bytes that are not of the encoding."""
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
 
 class PasteParser(XTermParser):

@@ -1,4 +1,4 @@
-"""A paste in a terminal that leaves control characters in it."""
+"""What terminals send that is no plain text: a paste with control characters, and bytes that are not UTF-8."""
 
 import sys
 from pathlib import Path
@@ -19,3 +19,12 @@ def test_a_paste_neither_asks_a_question_nor_quits(tmp_path: Path, home_dir: Pat
         terminal.wait_for(b", and more")
         assert terminal.process.poll() is None
     assert not list(home_dir.rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9 ", b"\xff", b"\x1b[200~caf\xe9 latin1\x1b[201~"])
+def test_bytes_that_are_not_utf_8_do_not_end_the_app(tmp_path: Path, data: bytes) -> None:
+    with open_guide(tmp_path) as terminal:
+        terminal.wait_for(b"sk this document")
+        terminal.type(data + b" and more")
+        terminal.wait_for(b"and more")
+        assert terminal.process.poll() is None
