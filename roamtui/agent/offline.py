@@ -216,25 +216,37 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 def _find_passages(
     state: ConversationState, searcher: Searcher | None
 ) -> tuple[str, tuple[Hit, ...], Sequence[FoundPassage]]:
-    """Return the current question without its abbreviations, the hits for it, and their best passages."""
-    *earlier, last = state.questions
+    """Return the current question without its abbreviations, the hits for it, and their best passages.
+
+    A follow-up is searched alone if nothing is near it together with the question before.
+    """
+    *earlier, last = (exchange.question for exchange in state.exchanges)
     spelled = spell_out(last, state.library)
-    questions = [*earlier, spelled]
-    question = spelled if asks_itself(spelled) else complete_follow_up(questions)
+    hits, passages = _search([*earlier, spelled], state, searcher)
+    if earlier and not passages:
+        alone = _search([spelled], state, searcher)
+        hits, passages = alone if alone[1] else (hits, passages)
+    return spelled, hits, passages
+
+
+def _search(
+    questions: Sequence[str], state: ConversationState, searcher: Searcher | None
+) -> tuple[tuple[Hit, ...], Sequence[FoundPassage]]:
+    """Return the hits for the last of some questions, and their best passages."""
+    question = questions[-1] if asks_itself(questions[-1]) else complete_follow_up(questions)
     if searcher is None or not extract_query_terms(question):
-        return spelled, (), ()
+        return (), ()
     hits = search_question(
         searcher,
         state.library,
         questions,
-        earlier=list_history_texts(state.exchanges[:-1]),
+        earlier=list_history_texts(state.exchanges[:-1]) if len(questions) > 1 else (),
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
-    passages = choose_passages(state.library, question, hits, pieces=pieces, compare=searcher.compare)
-    return spelled, hits, passages
+    return hits, choose_passages(state.library, question, hits, pieces=pieces, compare=searcher.compare)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ def choose_passages(
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits})
     weights = _TermWeights(question, titled_texts, tables.values())
-    texts |= {node_id: text for node_id, text in tables.items() if weights.rows.has_complete_row(text)}
+    texts |= {node_id: text for node_id, text in tables.items() if weights.rows.joins(text)}
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     by_words = [
         passage
@@ -405,7 +405,7 @@ class _TermWeights:
         self.matcher.units = matcher.units
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
-        self.rows = _RowJoiner(self.matcher, frozenset(counts).intersection(terms), texts, tables)
+        self.rows = _RowJoiner(self.matcher, frozenset(counts).intersection(terms), (*texts, *tables))
 
     def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
         """Return the sentences and rows of a text with most weight, best first."""
@@ -419,47 +419,39 @@ class _TermWeights:
 
 
 class _RowJoiner:
-    """Joins rows that begin with the same cell: one table says what "Class C" is, another what it costs."""
+    """Joins rows that begin with the same cell: one table says what "Class C" is, another what it costs.
 
-    def __init__(
-        self, matcher: TermMatcher, present: frozenset[str], texts: Sequence[str], tables: Iterable[str]
-    ) -> None:
-        """Join rows of texts that have the words `present`. Rows of `tables` complete them."""
+    They are joined only if a row has with the others, and not without them, all words of the question that
+    any text has.
+    """
+
+    def __init__(self, matcher: TermMatcher, present: frozenset[str], texts: Iterable[str]) -> None:
+        """Join rows of some texts, one of which has each of the words `present`."""
         self._matcher = matcher
         self._present = present
-        self._own_rows = self._group_rows(texts)
-        self._all_rows = self._group_rows((*texts, *tables))
-
-    def _group_rows(self, texts: Iterable[str]) -> dict[str, dict[str, frozenset[str]]]:
-        """Return the rows with words of the question, and these words, by what they begin with."""
-        rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+        self._rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+        """The rows with words of the question, and these words, by what they begin with."""
         for unit in chain.from_iterable(read_units(text).units for text in texts):
-            if (name := get_row_name(unit)) and (words := self._matcher.find_terms(unit.words)):
-                rows[name][unit.as_row.text] = words
-        return rows
+            if (name := get_row_name(unit)) and (words := matcher.find_terms(unit.words)):
+                self._rows[name][unit.as_row.text] = words
 
     def join_row(self, unit: Unit) -> frozenset[str]:
-        """Return the question's words that other rows with the same first cell add to this row."""
-        rows = self._own_rows.get(get_row_name(unit), {})
-        return self._complete_row(unit) or frozenset().union(*rows.values())
-
-    def _complete_row(self, unit: Unit) -> frozenset[str]:
-        """Return the same words from all tables, but only if they are needed for all words of the texts."""
-        joined = frozenset[str]().union(*self._all_rows.get(get_row_name(unit), {}).values())
+        """Return the words of the question that the others add to a row."""
+        joined = frozenset[str]().union(*self._rows.get(get_row_name(unit), {}).values())
         own = self._matcher.find_terms(f"{unit.head_words} {unit.words}") if joined else joined
         return joined if self._present <= joined | own and not self._present <= own else frozenset()
 
-    def has_complete_row(self, text: str) -> bool:
-        """Return whether a row of a text has all words that any text has only with rows that begin alike."""
-        return any(map(self._complete_row, read_units(text).units))
+    def joins(self, text: str) -> bool:
+        """Return whether a row of a text is joined."""
+        return any(map(self.join_row, read_units(text).units))
 
     def read_statement(self, text: str, start: int, end: int) -> Statement:
-        """Read a statement. The row beside it has most words of the question of those that complete it."""
+        """Read a statement, beside a row with the joined row that has most words of the question."""
         statement = read_statement(text, start, end)
         unit = next(unit for unit in read_units(text).units if start < unit.end)
-        if not self._complete_row(unit):
+        if not self.join_row(unit):
             return statement
-        rows = self._all_rows[get_row_name(unit)]
+        rows = self._rows[get_row_name(unit)]
         return statement._replace(beside=max(rows, key=lambda row: len(rows[row])))
 
 

@@ -357,6 +357,16 @@ async def test_the_questions_of_the_handbook_are_answered(question: str, answer:
     assert any(answer in " ".join((passage.quote or "").split()) for passage in exchange.passages)
 
 
+@pytest.mark.parametrize("question", ["what about a cat", "and for a chainsaw"])
+async def test_a_follow_up_is_not_said_to_have_no_answer_if_it_has_one_alone(question: str) -> None:
+    talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
+    alone = await talk.ask(question)
+    await talk.agent.conversation.start_new()
+    await talk.ask("i broke the hedge trimmer what happens")
+    answer = await talk.ask(question)
+    assert StopReason.NOT_FOUND not in (alone.stopped, answer.stopped)
+
+
 async def test_a_code_that_the_document_lacks_has_no_answer_even_if_its_parts_stand_there() -> None:
     exchange, _ = await _ask("Does T-409 mean a loan?", text="# Codes\n\n## Loans\n\nT-1201 and 409 mean a loan.\n")
     assert exchange.stopped is StopReason.NEAREST
