@@ -1,6 +1,7 @@
 """Lays out Markdown blocks as lines. Independent of the screen."""
 
 from collections.abc import Sequence
+from enum import Enum, auto
 from itertools import zip_longest
 from typing import assert_never
 
@@ -82,17 +83,25 @@ class _Nesting(Struct, frozen=True, kw_only=True):
 _TOP = _Nesting()
 
 
+class View(Enum):
+    """Where the lines are shown."""
+
+    READER = auto()
+    """It scrolls sideways and opens links."""
+    CARD = auto()
+    """It opens links. Code is wrapped, and tables are narrowed to the width."""
+    TERMINAL = auto()
+    """Web links show their URL. Tables are narrowed to the width, but code stays as it is."""
+
+
 class MarkdownLayout(Struct, kw_only=True):
     """A layout of blocks as lines."""
 
     width: int | None
     """Width of the view in cells, or None for no wrapping."""
-    can_scroll: bool = True
-    """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
-    can_click: bool = True
-    """Whether the view opens links. Otherwise, web links show their URL, and code is not wrapped."""
+    view: View = View.READER
     links: Sequence[Link] = ()
-    """The links of the blocks, by number. They are needed if the view cannot open links."""
+    """The links of the blocks, by number. They are needed in a terminal."""
     _block: int = 0
     """Number of the last block."""
 
@@ -178,7 +187,7 @@ class MarkdownLayout(Struct, kw_only=True):
         if language:
             label = make_run(language, RunStyle(TextRole.ASIDE))
             lines += self._make_lines([(label,)], start, start, is_code=True)
-        room = None if self.can_scroll or not self.can_click else self._compute_room(nesting)
+        room = self._compute_room(nesting) if self.view is View.CARD else None
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for runs, (start, end) in zip(highlight_code(block.text, language), spans, strict=False):
             folded = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
@@ -193,7 +202,8 @@ class MarkdownLayout(Struct, kw_only=True):
             for row in block.rows
         ]
         columns = [*zip(*cells, strict=True)]
-        widths = _compute_column_widths(columns, self._compute_room(nesting), can_scroll=self.can_scroll)
+        can_scroll = self.view is View.READER
+        widths = _compute_column_widths(columns, self._compute_room(nesting), can_scroll=can_scroll)
         body = zip(
             *(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_head), strict=True
         )
@@ -244,7 +254,7 @@ class MarkdownLayout(Struct, kw_only=True):
             else:
                 runs.append(make_run(piece.text, style))
             is_last = index + 1 == len(words) or words[index + 1].link != piece.link
-            if not self.can_click and piece.link is not None and is_last:
+            if self.view is View.TERMINAL and piece.link is not None and is_last:
                 href = self.links[piece.link].href
                 is_shown = piece.group is not None or piece.text == href
                 if not is_shown and href.startswith(("http://", "https://")):

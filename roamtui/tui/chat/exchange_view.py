@@ -27,7 +27,7 @@ from roamtui.conversation.notices import (
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
-from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.layout import MarkdownLayout, View
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
@@ -281,7 +281,7 @@ class ExchangeView(ContentView):
                 citation = citations[mark.numbers[0] - 1] if mark.numbers else None
                 self.targets.append(SectionTarget(mark.section_id, citation))
         lines = []
-        for line in MarkdownLayout(width=width, can_scroll=False).lay_out(proof.markdown.blocks):
+        for line in MarkdownLayout(width=width, view=View.CARD).lay_out(proof.markdown.blocks):
             parts = []
             for run in line.runs:
                 words = render_run(run.text, run.style)

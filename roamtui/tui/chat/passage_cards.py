@@ -13,7 +13,7 @@ from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block
-from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.layout import MarkdownLayout, View
 from roamtui.markdown.parser import parse_markdown
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_text
@@ -93,7 +93,7 @@ class PassageCards:
             if content.passage.statement.words and index not in self._unfolded:
                 shown = wrap(Content(content.passage.statement.shown), room)
             else:
-                laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
+                laid_out = MarkdownLayout(width=room, view=View.CARD).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
             for line in shown:
