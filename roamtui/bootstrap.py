@@ -19,7 +19,7 @@ from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_sourc
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.state import ConversationState
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.loader import (
@@ -97,7 +97,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
 
     def open(
-        self, sources: Sequence[str], *, load_all: bool = False, on_progress: PageReport | None = None
+        self, sources: Sequence[str], *, load_all: bool = False, on_progress: ProgressCallback | None = None
     ) -> tuple[Library, Loader | None]:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 

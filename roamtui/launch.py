@@ -22,7 +22,7 @@ from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, SourceError, StoreError, UsageError
 from roamtui.models.base import Model
@@ -97,7 +97,7 @@ class AppServices(Services):
 
     @override
     def open_source(
-        self, source: str, conversation_id: str | None, model: Model | None, on_progress: PageReport
+        self, source: str, conversation_id: str | None, model: Model | None, on_progress: ProgressCallback
     ) -> DocumentSession:
         return self.open(split_sources(source), conversation_id, model, on_progress)
 
@@ -110,7 +110,7 @@ class AppServices(Services):
         sources: tuple[str, ...],
         conversation_id: str | None = None,
         model: Model | None = None,
-        on_progress: PageReport | None = None,
+        on_progress: ProgressCallback | None = None,
         *,
         uses_typed_model: bool = False,
     ) -> DocumentSession:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from roamtui.convert.converted import PageReport, format_page_count
+from roamtui.convert.converted import ProgressCallback, format_page_count
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.paths import replace_file
 from roamtui.plain import format_json, sanitise_line, sanitise_text
@@ -148,7 +148,7 @@ class ProgressLine:
 
 
 @contextmanager
-def report_opening(source: str, *, is_url: bool) -> Iterator[PageReport]:
+def report_opening(source: str, *, is_url: bool) -> Iterator[ProgressCallback]:
     """Yield a callback that shows the progress of an opened source in one line, if stderr is a terminal."""
     progress = ProgressLine()
     title = f"Fetching {source}…" if is_url else f"Converting {Path(source).name}…"

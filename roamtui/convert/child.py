@@ -40,7 +40,7 @@ class ConversionJob(Struct, frozen=True, kw_only=True):
 def main(arguments: Sequence[str]) -> None:
     """Convert standard input, and write the result as JSON on the last line.
 
-    The argument is the job, as JSON. Each line before the result has the arguments of a `PageReport`, as a
+    The argument is the job, as JSON. Each line before the result has the arguments of a `ProgressCallback`, as a
     JSON array.
     """
     job = msgspec.json.decode(arguments[0], type=ConversionJob)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import decode_html, decode_text
 from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, PDF, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
@@ -27,7 +27,7 @@ def convert(
     source_format: Format,
     *,
     ocr_languages: tuple[str, ...] = (),
-    on_progress: PageReport | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> ConvertedText:
     """Convert a file to Markdown, which may be empty. Takes milliseconds to minutes.
 
@@ -70,7 +70,7 @@ def _run_converter(
     data: bytes,
     name: str,
     options: dict[str, Any],
-    on_progress: PageReport | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> ConvertedText:
     """Run the converter of a format with its own `options`, in a subprocess unless that is quick."""
     if is_quick(source_format, data):

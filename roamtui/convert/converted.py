@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 TESSERACT = "tesseract"
 """The OCR program."""
-PageReport = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 """Function that is called several times a second during a conversion, and before each file of a site.
 
 The arguments are the number of pages read so far, or of the file, and their total; 0 while unknown. If the
@@ -51,6 +51,6 @@ def has_tesseract() -> bool:
 
 
 def format_page_count(done: int, count: int) -> str:
-    """Format the arguments of a `PageReport` as words after a title; empty if both are unknown."""
+    """Format the arguments of a `ProgressCallback` as words after a title; empty if both are unknown."""
     total = f" of {count:,}" if count else ""
     return f" {done:,}{total}" if done or count else ""

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS, ConversionJob
-from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.formats import Format
 from roamtui.errors import SourceError
@@ -33,7 +33,7 @@ def run_in_subprocess(
     data: bytes,
     name: str,
     options: dict[str, Any],
-    on_progress: PageReport | None,
+    on_progress: ProgressCallback | None,
 ) -> ConvertedText:
     """Convert a file in a subprocess, and pass on its progress. `options` are those of the converter.
 

@@ -11,7 +11,7 @@ from weakref import finalize
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library, Node
 from roamtui.document.parse import parse_source_text
@@ -219,7 +219,7 @@ def build_library(raw: RawText) -> Library:
 
 
 def open_sources(
-    names: Sequence[str], options: LoadingOptions = _DEFAULTS, *, on_progress: PageReport | None = None
+    names: Sequence[str], options: LoadingOptions = _DEFAULTS, *, on_progress: ProgressCallback | None = None
 ) -> tuple[Library, Loader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 

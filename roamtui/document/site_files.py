@@ -3,7 +3,7 @@
 import time
 from urllib.parse import urlsplit
 
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.errors import SourceError
 from roamtui.web.page import MISSING_STATUSES, FetchedPage, FetchError, PageFetcher
 
@@ -11,7 +11,9 @@ from roamtui.web.page import MISSING_STATUSES, FetchedPage, FetchError, PageFetc
 class SiteFiles:
     """The files of one site that say which pages it has: lists, robots.txt, sitemaps."""
 
-    def __init__(self, fetch: PageFetcher, url: str, on_progress: PageReport, seconds_max: float) -> None:
+    def __init__(
+        self, fetch: PageFetcher, url: str, on_progress: ProgressCallback, seconds_max: float
+    ) -> None:
         """The time of the site starts now."""
         self._fetch = fetch
         self._host = urlsplit(url).netloc

@@ -7,7 +7,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec.structs import asdict, replace
 
 from roamtui.convert.conversion import convert_page, detect_format
-from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import decode_text, normalise_charset
 from roamtui.convert.formats import HTML, RST, Format
 from roamtui.document.document import Document, NodeKind
@@ -45,7 +45,7 @@ def parse_page(
     key: str = "",
     has_links: bool = True,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
-    on_progress: PageReport | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Document:
     """Parse a page into a document. If the page is not text, raise a `SourceError` that says what it is."""
     page_format = detect_page_format(page)
@@ -104,7 +104,7 @@ def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
 def open_web_source(
     url: str,
     fetch: PageFetcher,
-    on_progress: PageReport,
+    on_progress: ProgressCallback,
     seconds_max: float,
     conversion: ConversionOptions,
 ) -> Library:

@@ -16,7 +16,7 @@ from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
-from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
+from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, View
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.quoted_sentence import Part, QuotedSentence
 from roamtui.markdown.units import read_visible_line
@@ -170,7 +170,7 @@ def _write_passages(report: AnswerReport, library: Library) -> None:
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
     """Lay out an answer as lines of at most `width` columns, except for code."""
     markdown = proof.markdown
-    layout = MarkdownLayout(width=width, can_scroll=False, can_click=False, links=markdown.links)
+    layout = MarkdownLayout(width=width, view=View.TERMINAL, links=markdown.links)
 
     def get_codes(style: RunStyle) -> tuple[int, ...]:
         match proof.judge(style.group, style.link_number):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from roamtui.convert.conversion import convert, is_quick
-from roamtui.convert.converted import ConvertedText, PageReport, has_tesseract
+from roamtui.convert.converted import ConvertedText, ProgressCallback, has_tesseract
 from roamtui.convert.formats import CONVERTERS_VERSION, PDF, Format
 from roamtui.errors import SourceError
 from roamtui.paths import make_private_folder, replace_file, trim_folder
@@ -42,7 +42,7 @@ def convert_cached(
     source_format: Format,
     *,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
-    on_progress: PageReport | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> ConvertedText:
     """Convert a file to Markdown, or load its text from the cache.
 

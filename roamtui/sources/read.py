@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from roamtui.convert.conversion import detect_format
-from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import CONVERTED_SUFFIXES, SEPARATED, TEXT_SUFFIXES
 from roamtui.errors import SourceError, format_nearest_name, format_reason
@@ -41,7 +41,7 @@ class RawText(ConvertedText, frozen=True, kw_only=True):
 
 
 def read_source(
-    name: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS, on_progress: PageReport | None = None
+    name: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS, on_progress: ProgressCallback | None = None
 ) -> RawText:
     """Read a path, or `-` for standard input. `conversion` says how it is converted.
 
@@ -78,7 +78,7 @@ def to_raw_text(
     source: str,
     name: str,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
-    on_progress: PageReport | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> RawText:
     """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
     source_format = detect_format(data, name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.library import Library
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Services(Protocol):
         """List the offers of the start screen. Called in a thread."""
 
     def open_source(
-        self, source: str, conversation_id: str | None, model: Model | None, on_progress: PageReport
+        self, source: str, conversation_id: str | None, model: Model | None, on_progress: ProgressCallback
     ) -> DocumentSession:
         """Open a path, as a person may type it, or a URL, and resume a conversation, if one is given.
 

@@ -19,7 +19,7 @@ from roamtui.convert.subtitles import convert_subtitles
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
-from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.layout import MarkdownLayout, View
 from roamtui.markdown.parser import parse_markdown
 from roamtui.markdown.passages import split_passages
 from roamtui.markdown.units import split_sentences
@@ -36,7 +36,7 @@ from roamtui.quotes.words import read_words
 from roamtui.retrieval.excerpt import select_excerpt
 from roamtui.search.keyword import parse_query
 from roamtui.search.terms import TermMatcher
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from tests.conversation.conversations import ask, make_state
 from tests.convert.samples import make_epub_parts, pack
 from tests.search.libraries import make_library
@@ -55,8 +55,8 @@ PIECES = (
 """What the odd texts are made of: one of these, repeated."""
 
 
-def _name(name: str, text: str) -> RawText:
-    return RawText(source=name, name=name, text=text)
+def _name(name: str, text: str) -> SourceText:
+    return SourceText(source=name, name=name, text=text)
 
 
 def _answer(quote: str) -> ConversationState:
@@ -79,7 +79,7 @@ def _render(text: str) -> None:
 
 def _lay_out(text: str) -> None:
     markdown = parse_markdown(text)
-    MarkdownLayout(width=80, can_scroll=False, can_click=False, links=markdown.links).lay_out(markdown.blocks)
+    MarkdownLayout(width=80, view=View.TERMINAL, links=markdown.links).lay_out(markdown.blocks)
 
 
 def _find_passage(text: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from typing_extensions import override
 
 from roamtui.agent.agent import Agent
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer
@@ -44,7 +44,7 @@ class FakeServices(Services):
 
     @override
     def open_source(
-        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+        self, source: str, conversation_id: str | None, model: Model | None, report: ProgressCallback
     ) -> DocumentSession:
         raise UsageError("Nothing else can be opened here.")
 

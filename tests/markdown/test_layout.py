@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from roamtui.markdown.code import get_language
-from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.layout import MarkdownLayout, View
 from roamtui.markdown.lines import Run, fold_runs, wrap_runs
 from roamtui.markdown.parser import parse_markdown
 from tests.case_files import read_rows
@@ -99,7 +99,7 @@ def test_a_wide_table_has_one_rule_and_breaks_no_word() -> None:
         lines = show(TABLE, width=width)
         assert sum("─" in line for line in lines) == 1
         assert {"Niedersachsen", "Notwithstanding", "termination"} <= {*" ".join(lines).replace("│", " ").split()}
-    laid_out = MarkdownLayout(width=34, can_scroll=False).lay_out(
+    laid_out = MarkdownLayout(width=34, view=View.CARD).lay_out(
         parse_markdown("| Law | Words |\n|---|---|\n| Rindfleischetikettierung | a b c d e f g |\n").blocks
     )
     assert "Rindfleischetikettierung │ a b c d" in [line.text.rstrip() for line in laid_out]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
@@ -50,7 +50,7 @@ class Opener:
         return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
     def open(
-        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+        self, source: str, conversation_id: str | None, model: Model | None, report: ProgressCallback
     ) -> DocumentSession:
         self.opened.append((source, conversation_id))
         self.models.append(model)
@@ -60,7 +60,7 @@ class Opener:
             raise SourceError(f"{source} cannot be read: it is bad.")
         return self.make_first(source, conversation_id, model)
 
-    def _convert(self, report: PageReport) -> None:
+    def _convert(self, report: ProgressCallback) -> None:
         """Read the seventh page of 1,200 for as long as that is wanted."""
         try:
             while True:

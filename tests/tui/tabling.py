@@ -5,7 +5,7 @@ from pathlib import Path
 
 from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.convert.converted import PageReport
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.table.runner import TablePlan
@@ -34,7 +34,9 @@ class Tables:
     def open_table(self, _sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
         return define(self.folder, self.leases, *self.questions), make_plan(self.model, jobs=2)
 
-    def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> DocumentSession:
+    def open_source(
+        self, source: str, log: str | None, model: Model | None, _report: ProgressCallback
+    ) -> DocumentSession:
         library, loader = open_sources((source,))
         session = Conversation(library, source_loader=loader, saved_id=log or "")
         return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))

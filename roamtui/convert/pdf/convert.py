@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import groupby, islice
 
-from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
+from roamtui.convert.converted import TESSERACT, ConvertedText, ProgressCallback, has_tesseract
 from roamtui.convert.pdf.line_numbers import strip_line_numbers
 from roamtui.convert.pdf.markdown import LineJoiner, MarkdownWriter
 from roamtui.convert.pdf.outline import detect_outline, name_pages
@@ -45,7 +45,7 @@ _NO_TITLE = re.compile(
 
 
 def convert_pdf(
-    data: bytes, name: str, *, on_progress: PageReport | None = None, ocr_languages: Sequence[str] = ()
+    data: bytes, name: str, *, on_progress: ProgressCallback | None = None, ocr_languages: Sequence[str] = ()
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
@@ -98,7 +98,7 @@ def convert_pdf(
 
 
 def _read_pages(
-    file: PdfFile, on_progress: PageReport | None, ocr_languages: Sequence[str]
+    file: PdfFile, on_progress: ProgressCallback | None, ocr_languages: Sequence[str]
 ) -> tuple[list[PageText], list[str], list[str]]:
     """Read all pages, within limits. Also return notes on missing text, and its kinds in a few words."""
     pages: list[PageText] = []
