@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ExtractedText
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.formats import FORMATS_BY_NAME, PDF
 from roamtui.errors import RoamtuiError, SourceError
@@ -40,8 +40,8 @@ class ConversionJob(Struct, frozen=True, kw_only=True):
 def main(arguments: Sequence[str]) -> None:
     """Convert standard input, and write the result as JSON on the last line.
 
-    The argument is the job, as JSON. Each line before the result has the arguments of a `ProgressCallback`, as a
-    JSON array.
+    The argument is the job, as JSON. Each line before the result has the arguments of a `ProgressCallback`,
+    as a JSON array.
     """
     job = msgspec.json.decode(arguments[0], type=ConversionJob)
     data = sys.stdin.buffer.read()
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> None:
     sys.exit(status)
 
 
-def _convert(job: ConversionJob, data: bytes) -> ConvertedText:
+def _convert(job: ConversionJob, data: bytes) -> ExtractedText:
     def report(done: int, count: int) -> None:
         os.write(1, f"[{done}, {count}]\n".encode())
 

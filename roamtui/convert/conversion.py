@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from roamtui.convert.converted import ConvertedText, ProgressCallback
+from roamtui.convert.converted import ExtractedText, ProgressCallback
 from roamtui.convert.decode import decode_html, decode_text
 from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, PDF, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
@@ -28,7 +28,7 @@ def convert(
     *,
     ocr_languages: tuple[str, ...] = (),
     on_progress: ProgressCallback | None = None,
-) -> ConvertedText:
+) -> ExtractedText:
     """Convert a file to Markdown, which may be empty. Takes milliseconds to minutes.
 
     With `ocr_languages`, OCR reads the scanned pages of a PDF, which may take an hour.
@@ -44,7 +44,7 @@ def convert(
     return replace(converted, conversion_note=note, left_out=left_out)
 
 
-def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedText:
+def convert_page(data: bytes, charset: str | None, base_url: str) -> ExtractedText:
     """Convert a page of the web, with its links made absolute. The text is empty if it needs a browser.
 
     Raises:
@@ -71,7 +71,7 @@ def _run_converter(
     name: str,
     options: dict[str, Any],
     on_progress: ProgressCallback | None = None,
-) -> ConvertedText:
+) -> ExtractedText:
     """Run the converter of a format with its own `options`, in a subprocess unless that is quick."""
     if is_quick(source_format, data):
         return source_format.load_converter()(data, name, **options)

@@ -1,4 +1,4 @@
-"""Converted text, and reports on the progress of a conversion."""
+"""The text of a file, and reports on the progress of its conversion."""
 
 import shutil
 from collections.abc import Callable, Iterable
@@ -16,8 +16,8 @@ function raises an exception, the conversion ends.
 """
 
 
-class ConvertedText(Struct, frozen=True, kw_only=True):
-    """A file converted to Markdown."""
+class ExtractedText(Struct, frozen=True, kw_only=True):
+    """The text of a file or page, converted to Markdown if it was something else."""
 
     text: str
     title: str = ""
@@ -36,7 +36,7 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """Each kind of text that the file has and `text` lacks, in a few words."""
 
 
-def note_page_edges(converted: ConvertedText, texts: Iterable[str]) -> ConvertedText:
+def note_page_edges(converted: ExtractedText, texts: Iterable[str]) -> ExtractedText:
     """Note that headers and footers are left out if they have these texts. Numbers of pages do not count."""
     if not any(map(str.isalpha, "".join(texts))):
         return converted

@@ -10,7 +10,7 @@ from typing import Any
 from lxml.etree import tostring
 from msgspec import Struct
 
-from roamtui.convert.converted import ConvertedText, note_page_edges
+from roamtui.convert.converted import ExtractedText, note_page_edges
 from roamtui.convert.decode import decode_html
 from roamtui.convert.docx_styles import (
     BODY_LEVEL,
@@ -66,7 +66,7 @@ _Piece = tuple[tuple[str, ...], str]
 """The names of the HTML elements around a part of a line, and its HTML."""
 
 
-def convert_docx(data: bytes, name: str) -> ConvertedText:
+def convert_docx(data: bytes, name: str) -> ExtractedText:
     """Convert a Word document to Markdown."""
     package = ZipPackage(data, name)
     writer = _DocxHtmlWriter(package)
@@ -76,7 +76,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     text = convert_office_html(html, writer.notes)
     losses = (f"{start}: {', '.join(names)}." for start, names in writer.losses.items())
     notes = (*losses, *package.list_damage())
-    converted = ConvertedText(text=text, title=package.read_title(), notes=notes)
+    converted = ExtractedText(text=text, title=package.read_title(), notes=notes)
     return note_page_edges(converted, writer.iter_page_edges())
 
 

@@ -5,7 +5,7 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
-from roamtui.convert.converted import ConvertedText, note_page_edges
+from roamtui.convert.converted import ExtractedText, note_page_edges
 from roamtui.convert.html import write_blocks
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.html_tree import read_page
@@ -40,7 +40,7 @@ _LEVEL_MAX = 8
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
 
 
-def convert_pptx(data: bytes, name: str) -> ConvertedText:
+def convert_pptx(data: bytes, name: str) -> ExtractedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
     package = ZipPackage(data, name)
     main = package.find_part("", MAIN, "ppt/presentation.xml")
@@ -63,7 +63,7 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
             first_title = words
         texts.append("\n\n".join(blocks) + "\n\n")
     title = package.read_title()
-    converted = ConvertedText(
+    converted = ExtractedText(
         text="".join(texts).rstrip("\n") + "\n",
         title=first_title if title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal
 
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ExtractedText
 from roamtui.convert.decode import decode_text
 from roamtui.convert.markdown_table import is_header, write_table
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
@@ -45,7 +45,7 @@ def find_delimiter(text: str) -> str | None:
     return max(tables, key=lambda table: table[:2])[2] if tables else None
 
 
-def convert_separated(data: bytes, name: str) -> ConvertedText:
+def convert_separated(data: bytes, name: str) -> ExtractedText:
     """Convert rows of separated values to a Markdown table, in sections if there are many."""
     text, notes = decode_text(data, name)
     delimiter = find_delimiter(text) or ","
@@ -62,7 +62,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
     heads = rows.pop(0) if has_header else []
     blocks = [*titles, *write_table(heads, rows, [*numbered][-len(rows) :], is_section=bool(rows))]
-    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
+    return ExtractedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
 def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ExtractedText
 from roamtui.convert.markdown_table import (
     REPEATED_LENGTH_MAX,
     MarkdownCell,
@@ -41,7 +41,7 @@ _TAG_START, _TAG_END = "\ue002", "\ue003"
 """Brackets of the tags around a raised or lowered text, while it is in a cell of an OpenDocument file."""
 
 
-def convert_sheets(data: bytes, name: str) -> ConvertedText:
+def convert_sheets(data: bytes, name: str) -> ExtractedText:
     """Convert a workbook to Markdown.
 
     Raises:
@@ -84,7 +84,7 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         raise SourceError(
             f"{name} is damaged: no sheet can be read. Save it again in the program that made it."
         )
-    return ConvertedText(
+    return ExtractedText(
         text="\n\n".join(texts) + "\n",
         title=package.read_title() if package else "",
         notes=(*notes, *damage),

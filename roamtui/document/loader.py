@@ -21,7 +21,7 @@ from roamtui.parallel import run_parallel
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import ListedFile, list_sources, read_listed
-from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, is_path, read_source
+from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, is_path, read_source
 from roamtui.web.page import FetchOptions, OriginNotApprovedError, PageFetcher
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
 
@@ -144,11 +144,11 @@ class Loader:
             )
             return make_error_document(key, problem, is_page=False)
         try:
-            raw = read_listed(file, key, conversion=self.options.conversion)
+            source = read_listed(file, key, conversion=self.options.conversion)
         except SourceError as error:
             return make_error_document(key, str(error), is_page=False)
-        raw = replace(raw, conversion_note="")  # in a folder, that is not worth a note
-        document = parse_source_text(raw, key=key)
+        source = replace(source, conversion_note="")  # in a folder, that is not worth a note
+        document = parse_source_text(source, key=key)
         document.precompute()
         return document
 
@@ -213,9 +213,9 @@ def reload_documents(library: Library, loader: Loader, previous: Library, change
     return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
 
 
-def build_library(raw: RawText) -> Library:
+def build_library(source: SourceText) -> Library:
     """Build the library of a single document."""
-    return Library(source=raw.source, root=parse_source_text(raw))
+    return Library(source=source.source, root=parse_source_text(source))
 
 
 def open_sources(

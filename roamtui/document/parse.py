@@ -1,4 +1,4 @@
-"""Parse raw text into a `Document`."""
+"""Parse the text of a source into a `Document`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.headings import restore_starts, scan_headings
 from roamtui.markdown.inline import extract_words
 from roamtui.plain import sanitise_line, shorten
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.text import find_body_start, measure_front_matter, normalise_line_ends
 
 GROUP_LENGTH = 800
@@ -79,7 +79,7 @@ def parse_document(
 
 
 def parse_source_text(
-    raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True
+    source: SourceText, *, key: str = "", url: str | None = None, has_links: bool = True
 ) -> Document:
     """Parse the text of a source: an ordinary document, a list of links, or many pages in one file.
 
@@ -87,27 +87,27 @@ def parse_source_text(
     the links of a list do not become nodes. The lines of a log are indented, which makes them code: each
     stays a line, without markup.
     """
-    text = raw.text if raw.is_markdown else _FILLED_LINE.sub(_LOG_INDENT, raw.text)
-    name = raw.name.rpartition("/")[2].lower()
-    is_site_file = _SITE_FILE.fullmatch(name) is not None and not raw.is_converted
-    if name.endswith((".txt", ".text")) and not (raw.is_converted or is_site_file):
+    text = source.text if source.is_markdown else _FILLED_LINE.sub(_LOG_INDENT, source.text)
+    name = source.name.rpartition("/")[2].lower()
+    is_site_file = _SITE_FILE.fullmatch(name) is not None and not source.is_converted
+    if name.endswith((".txt", ".text")) and not (source.is_converted or is_site_file):
         text = _keep_short_lines(text)
-    named = raw.source if url else key or raw.name
-    notes = tuple(f"{named}: {note}" for note in filter(None, (raw.conversion_note, *raw.notes)))
+    named = source.source if url else key or source.name
+    notes = tuple(f"{named}: {note}" for note in filter(None, (source.conversion_note, *source.notes)))
     document = parse_document(
-        text, key=key, name=raw.title or raw.name, url=url, notes=notes, is_markdown=raw.is_markdown
+        text, key=key, name=source.title or source.name, url=url, notes=notes, is_markdown=source.is_markdown
     )
     # The title in a PDF names the whole file, and its only H1 perhaps a chapter.
-    title = (raw.title if raw.page_starts else "") or document.title
+    title = (source.title if source.page_starts else "") or document.title
     document = replace(
         document,
         title=title,
-        left_out=raw.left_out,
-        page_starts=raw.page_starts,
-        page_labels=raw.page_labels,
-        has_page_titles=raw.has_page_titles,
+        left_out=source.left_out,
+        page_starts=source.page_starts,
+        page_labels=source.page_labels,
+        has_page_titles=source.has_page_titles,
     )
-    if not (raw.is_markdown and has_links and is_site_file):
+    if not (source.is_markdown and has_links and is_site_file):
         return document
     from roamtui.document.llms_txt import add_llms_txt_links  # noqa: PLC0415 - rarely needed
 

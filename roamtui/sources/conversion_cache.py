@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from roamtui.convert.conversion import convert, is_quick
-from roamtui.convert.converted import ConvertedText, ProgressCallback, has_tesseract
+from roamtui.convert.converted import ExtractedText, ProgressCallback, has_tesseract
 from roamtui.convert.formats import CONVERTERS_VERSION, PDF, Format
 from roamtui.errors import SourceError
 from roamtui.paths import make_private_folder, replace_file, trim_folder
@@ -43,7 +43,7 @@ def convert_cached(
     *,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
     on_progress: ProgressCallback | None = None,
-) -> ConvertedText:
+) -> ExtractedText:
     """Convert a file to Markdown, or load its text from the cache.
 
     The result of an earlier OCR is also used if the options do not ask for OCR.
@@ -53,7 +53,7 @@ def convert_cached(
     """
     runs_ocr = conversion.reads_scans and source_format is PDF and has_tesseract()
     languages = conversion.ocr_languages if runs_ocr else ()
-    converted: ConvertedText | None = None
+    converted: ExtractedText | None = None
     path: Path | None = None
     if conversion.cache_dir is not None and not is_quick(source_format, data):
         digest = blake2b(data, digest_size=16, key=source_format.name.encode())
@@ -77,10 +77,10 @@ def convert_cached(
     return converted
 
 
-def _read_cached(path: Path) -> ConvertedText | None:
+def _read_cached(path: Path) -> ExtractedText | None:
     """Read a file of the cache, and mark it as used. Return None if it is damaged or missing."""
     with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-        cached = msgspec.json.decode(path.read_bytes(), type=ConvertedText)
+        cached = msgspec.json.decode(path.read_bytes(), type=ExtractedText)
         os.utime(path)
         return cached
     return None

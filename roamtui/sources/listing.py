@@ -20,10 +20,10 @@ from roamtui.plain import format_count
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.read import (
     DOCUMENT_SUFFIXES,
-    RawText,
+    SourceText,
     check_file,
     explain_error,
-    to_raw_text,
+    to_source_text,
 )
 from roamtui.sources.source_names import format_name, format_names, join_sources, name_paths, split_sources
 
@@ -184,7 +184,7 @@ def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
     return None
 
 
-def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
+def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> SourceText:
     """Read a file of a listing; see `read_source`. Its notes and errors name it by its key.
 
     Raises:
@@ -209,8 +209,8 @@ def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = D
     except OSError as error:
         raise SourceError(explain_error(file.path, error)) from None
     source = os.path.abspath(file.path)  # noqa: PTH100 - as in `read_source`
-    raw = to_raw_text(data, source=source, name=key, conversion=conversion)
-    return replace(raw, name=file.path.name)
+    source_text = to_source_text(data, source=source, name=key, conversion=conversion)
+    return replace(source_text, name=file.path.name)
 
 
 def _read_gitignore(root: Path) -> Callable[[str], bool]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from roamtui.convert.conversion import detect_format
-from roamtui.convert.converted import ConvertedText, ProgressCallback
+from roamtui.convert.converted import ExtractedText, ProgressCallback
 from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import CONVERTED_SUFFIXES, SEPARATED, TEXT_SUFFIXES
 from roamtui.errors import SourceError, format_nearest_name, format_reason
@@ -27,7 +27,7 @@ _TOO_LARGE = (
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-class RawText(ConvertedText, frozen=True, kw_only=True):
+class SourceText(ExtractedText, frozen=True, kw_only=True):
     """The decoded or converted text of a source, with its line ends."""
 
     source: str
@@ -42,7 +42,7 @@ class RawText(ConvertedText, frozen=True, kw_only=True):
 
 def read_source(
     name: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS, on_progress: ProgressCallback | None = None
-) -> RawText:
+) -> SourceText:
     """Read a path, or `-` for standard input. `conversion` says how it is converted.
 
     Raises:
@@ -54,7 +54,7 @@ def read_source(
         data = sys.stdin.buffer.read(_BYTES_MAX + 1)  # it may be endless
         if len(data) > _BYTES_MAX:
             raise SourceError(_TOO_LARGE.format("Standard input"))
-        return to_raw_text(data, source="-", name="standard input", conversion=conversion)
+        return to_source_text(data, source="-", name="standard input", conversion=conversion)
     path = Path(name)
     check_file(path)
     try:
@@ -62,7 +62,7 @@ def read_source(
     except (OSError, ValueError) as error:
         raise SourceError(explain_error(path, error)) from None
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-    return to_raw_text(
+    return to_source_text(
         data, source=source, name=path.name or name, conversion=conversion, on_progress=on_progress
     )
 
@@ -72,22 +72,22 @@ def is_path(name: str) -> bool:
     return not is_standard_input(name) and not _SCHEME.match(name)
 
 
-def to_raw_text(
+def to_source_text(
     data: bytes,
     *,
     source: str,
     name: str,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
     on_progress: ProgressCallback | None = None,
-) -> RawText:
+) -> SourceText:
     """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
     source_format = detect_format(data, name)
     if source_format is None:
         text, notes = decode_text(data, name)
-        converted = ConvertedText(text=text, notes=notes)
+        converted = ExtractedText(text=text, notes=notes)
     else:
         converted = convert_cached(data, name, source_format, conversion=conversion, on_progress=on_progress)
-    return RawText(
+    return SourceText(
         source=source,
         name=name,
         is_markdown=source_format is not None or has_headings(name),

@@ -21,7 +21,7 @@ from roamtui.document.document import SMALL_SITE_PAGES_MAX
 from roamtui.document.loader import build_library, open_sources
 from roamtui.headless.answer_lines import write_answer
 from roamtui.quotes.located_notes import cite_span
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from tests.agent.asking import NO_HITS, ask, expanding, saying, script
 from tests.cli.conftest import RunCommand
@@ -219,7 +219,7 @@ def test_a_conversation_about_a_site_is_checked_and_exported_with_its_pages(run:
 
 
 def test_of_a_document_from_a_pipe_it_is_said_that_it_was_not_kept(run: RunCommand, garden: Path) -> None:
-    library = build_library(RawText(text=garden.read_text("utf-8"), source="-", name="standard input"))
+    library = build_library(SourceText(text=garden.read_text("utf-8"), source="-", name="standard input"))
     conversation = Conversation(library, store=open_store())
     agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
     script(agent, expanding("Plots"), saying('"Each plot is ten metres" [{Plots}].'))

@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.convert import subprocess_job
 from roamtui.convert.conversion import detect_format
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ExtractedText
 from roamtui.convert.formats import FORMATS_BY_NAME
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
@@ -55,7 +55,7 @@ _SAMPLES["handbook.docx"] = pack(_WORD)
 _SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; keels</h1><p>A hull # is of steel.</p>"}))
 
 
-def _convert(data: bytes, name: str) -> ConvertedText:
+def _convert(data: bytes, name: str) -> ExtractedText:
     source_format = detect_format(data, name)
     assert source_format is not None
     return convert_cached(data, name, source_format)

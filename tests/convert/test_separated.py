@@ -7,14 +7,14 @@ import re
 import pytest
 
 from roamtui.convert.separated import convert_separated
-from roamtui.sources.read import to_raw_text
+from roamtui.sources.read import to_source_text
 from tests.case_files import read_rows
 from tests.convert.samples import read_outline
 
 
 @pytest.mark.parametrize(("name", "text", "lines"), read_rows("convert/separated", "tables"))
 def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[str]) -> None:
-    raw = to_raw_text(text.encode(), source=name, name=name)
+    raw = to_source_text(text.encode(), source=name, name=name)
     head, *rows = [f"| {line} |" for line in lines]
     rule = f"|{' --- |' * (lines[0].count(' | ') + 1)}"
     title, empty, *table = raw.text.split("\n")
@@ -69,7 +69,7 @@ def test_cells_beyond_the_header_are_shown() -> None:
 
 def test_other_text_stays_as_it_is() -> None:
     for name, text in (("a.csv", "just words\nand more\n"), ("a.csv", ""), ("a.txt", "a,b\n1,2\n")):
-        raw = to_raw_text(text.encode(), source=name, name=name)
+        raw = to_source_text(text.encode(), source=name, name=name)
         assert (raw.text, raw.is_converted) == (text, False)
 
 
@@ -77,7 +77,7 @@ def test_lines_above_a_table_are_paragraphs() -> None:
     text = (
         "Report of the *harbour*, office\nCreated: 2025-03-01\n\nPort;Fee;Note;Size\nBergen;40,5;a;1\nOslo;12,0;b;2\n"
     )
-    raw = to_raw_text(text.encode(), source="a.csv", name="a.csv")
+    raw = to_source_text(text.encode(), source="a.csv", name="a.csv")
     assert raw.text == (
         "Report of the \\*harbour\\*, office\n\nCreated: 2025-03-01\n\n## Port: Bergen – Oslo (rows 5–6)\n\n"
         "| Port | Fee | Note | Size |\n| --- | --- | --- | --- |\n| Bergen | 40,5 | a | 1 |\n| Oslo | 12,0 | b | 2 |\n"
@@ -86,7 +86,7 @@ def test_lines_above_a_table_are_paragraphs() -> None:
 
 def test_rows_of_any_length_keep_their_heads_below_a_title() -> None:
     text = "Stock list\nItem,Qty,Note\nRope,3\nOar,2,new,red\nSail,1\nBoat,1,old\n"
-    assert to_raw_text(text.encode(), source="a.csv", name="a.csv").text == (
+    assert to_source_text(text.encode(), source="a.csv", name="a.csv").text == (
         "Stock list\n\n## Item: Rope – Boat (rows 3–6)\n\n| Item | Qty | Note |  |\n| --- | --- | --- | --- |\n"
         "| Rope | 3 |\n| Oar | 2 | new | red |\n| Sail | 1 |\n| Boat | 1 | old |\n"
     )

@@ -5,7 +5,7 @@ import pytest
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Node
 from roamtui.document.parse import parse_document, parse_source_text
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from tests.case_files import read_rows
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import list_documents, read_document
@@ -16,7 +16,7 @@ _LIST = "# A\n\n> Q\n\n## Docs\n\n- [A](https://x.example/a)\n- [B](https://x.ex
 
 
 def parse(text: str, *, name: str = "llms.txt", url: str | None = BASE) -> Document:
-    return parse_source_text(RawText(text=text, source="test", name=name), url=url)
+    return parse_source_text(SourceText(text=text, source="test", name=name), url=url)
 
 
 def list_links(document: Document) -> list[Node]:

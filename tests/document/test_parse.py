@@ -8,7 +8,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.parse import group_paragraphs, parse_document, parse_source_text
 from roamtui.markdown.blocks import Code, Paragraph
 from roamtui.markdown.parser import parse_markdown
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from tests.case_files import read_rows
 from tests.document.block_texts import markdown_texts
 from tests.document.invariants import (
@@ -79,7 +79,7 @@ def test_groups_cover_all_text_in_whole_lines(lines: list[tuple[str, str]], star
 
 
 def test_each_line_of_a_log_stays_a_line_without_markup() -> None:
-    log = RawText(text="# 1 *a* <b>\r\n\r\n\t> 2\r---\r\n", source="a.log", name="a.log", is_markdown=False)
+    log = SourceText(text="# 1 *a* <b>\r\n\r\n\t> 2\r---\r\n", source="a.log", name="a.log", is_markdown=False)
     document = parse_source_text(log)
     (block,) = parse_markdown(document.text).blocks
     assert isinstance(block, Code)
@@ -96,7 +96,7 @@ def test_each_line_of_a_log_stays_a_line_without_markup() -> None:
     ids=["short lines", "prose"],
 )  # fmt: skip
 def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(text: str, shown: str) -> None:
-    document = parse_source_text(RawText(text=text, source="a.txt", name="a.txt"))
+    document = parse_source_text(SourceText(text=text, source="a.txt", name="a.txt"))
     (block,) = parse_markdown(document.text).blocks
     assert isinstance(block, Paragraph)
     assert "".join(word.text for word in block.words) == shown
@@ -104,7 +104,7 @@ def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(text: st
 
 @pytest.mark.parametrize(("name", "lines"), [("notes on llms.txt", 2), ("notes.txt", 2), ("llms.txt", 1)])
 def test_short_lines_of_a_plain_text_stay_lines_unless_a_site_wrote_it(name: str, lines: int) -> None:
-    document = parse_source_text(RawText(text="Open on Monday\nClosed on Sunday\n", source=name, name=name))
+    document = parse_source_text(SourceText(text="Open on Monday\nClosed on Sunday\n", source=name, name=name))
     (paragraph,) = parse_markdown(document.text).blocks
     assert isinstance(paragraph, Paragraph)
     assert len("".join(words.text for words in paragraph.words).splitlines()) == lines

@@ -13,7 +13,7 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source
 from roamtui.errors import SourceError
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.web.page import FetchedPage, FetchError
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
@@ -29,7 +29,7 @@ HOME = "<html><head><title>Home</title>{0}</head><body><h1>Home</h1><p>Words.</p
 def make_library(site: FakeSite, *paths: str) -> Library:
     """Return an llms.txt of links to these paths, titled by them."""
     text = "# Site\n\n## Docs\n\n" + "".join(f"- [to {path}]({path}): note\n" for path in paths)
-    raw = RawText(text=text, source=site.url("/llms.txt"), name="llms.txt")
+    raw = SourceText(text=text, source=site.url("/llms.txt"), name="llms.txt")
     return Library(source=raw.source, root=parse_source_text(raw, url=site.url("/llms.txt")))
 
 
@@ -87,7 +87,7 @@ def test_an_unreadable_page_says_why_and_can_be_loaded_again(page: SitePage, wor
 def test_several_links_to_one_page_share_it() -> None:
     with FakeSite({"/p.md": MARKDOWN.format("P")}) as site:
         text = "- [One](/p.md#a)\n- [Two](/p.md)\n- [Other](/llms.txt)\n"
-        root = parse_source_text(RawText(text=text, source="s", name="llms.txt"), url=site.url("/llms.txt"))
+        root = parse_source_text(SourceText(text=text, source="s", name="llms.txt"), url=site.url("/llms.txt"))
         library = Library(source="s", root=root)
         one, two, other = root.ids
         with open_loader(site) as loader:

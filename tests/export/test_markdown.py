@@ -26,7 +26,7 @@ from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import format_source_line
 from roamtui.search.searcher import Searcher
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.sources.source_names import join_sources
 from roamtui.text import Span
 from tests.conversation.conversations import Recorder, find
@@ -101,7 +101,7 @@ def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None
 
 def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:
     text = "# Fees\n\n| Kind | Fee |\n|---|---|\n| Late | 2 euros |\n"
-    library = build_library(RawText(text=text, source="x.md", name="x"))
+    library = build_library(SourceText(text=text, source="x.md", name="x"))
     start = text.index("2 euros")
     (section_id,) = library.walk()
     cited = cite_span(section_id, Span(doc="", start=start, end=start + 7), library)
@@ -170,7 +170,7 @@ def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:
 
 def test_a_passage_of_an_offline_answer_stands_there_once_and_is_read_again() -> None:
     text = "# Lamps\n\nThe lamps are:\n\n| Lamp | Lit at |\n|---|---|\n| North | nine |\n| South | ten |\n"
-    library = build_library(RawText(text=text, source="x.md", name="x"))
+    library = build_library(SourceText(text=text, source="x.md", name="x"))
     agent = Agent(Conversation(library), make_model("offline"), Searcher(library))
     asyncio.run(agent.ask("When is the south lamp lit?"))
     (passage,) = agent.conversation.state.exchanges[0].citations

@@ -22,7 +22,7 @@ from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.program import QUIT_WORDS
 from roamtui.search.searcher import Searcher
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from tests.agent.asking import NO_HITS
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.case_files import read_case
@@ -44,7 +44,7 @@ class Chat:
 
     def __init__(self, capsys: pytest.CaptureFixture[str], store: ConversationStore) -> None:
         self._capsys = capsys
-        self.library = build_library(RawText(text=TEXT, source="harbour.md", name="harbour"))
+        self.library = build_library(SourceText(text=TEXT, source="harbour.md", name="harbour"))
         self.model = ScriptedModel()
         self.conversation = Conversation(self.library, store=store)
         self.out = self.err = ""

@@ -14,7 +14,7 @@ from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_pas
 from roamtui.quotes.nearest import compare_words, format_diff_parts
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.quotes.wording import describe_source, format_nearest
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
@@ -25,7 +25,7 @@ QUOTE = "A book may be kept for three weeks"
 
 
 def parse(text: str) -> Library:
-    return build_library(RawText(text=text, source="handbook.md", name="handbook.md"))
+    return build_library(SourceText(text=text, source="handbook.md", name="handbook.md"))
 
 
 def look_up(text: str, quote: str = QUOTE) -> tuple[ClaimStatus, str]:

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from roamtui.convert.decode import decode_html, decode_text
 from roamtui.errors import SourceError
-from roamtui.sources.read import read_source, to_raw_text
+from roamtui.sources.read import read_source, to_source_text
 from tests.case_files import read_rows
 
 
@@ -146,13 +146,13 @@ def test_a_text_of_some_lines_in_an_older_encoding_shows_its_words_and_says_what
 
 
 def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
-    rows = to_raw_text(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), source="-", name="a.csv")
+    rows = to_source_text(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), source="-", name="a.csv")
     assert "| 1 | 横浜 | 大 |" in rows.text
     assert rows.notes[0].startswith("read as Japanese text (Shift-JIS), because it is not UTF-8.")
     captions = "1\n00:00:01,000 --> 00:00:04,000\nGrüße aus Köln\n"
-    assert "Grüße aus Köln" in to_raw_text(captions.encode("cp1252"), source="-", name="a.srt").text
+    assert "Grüße aus Köln" in to_source_text(captions.encode("cp1252"), source="-", name="a.srt").text
     fees = "Gebühren\n========\n\nZwölf Euro.\n".encode("cp1252")
-    assert "# Gebühren" in to_raw_text(fees, source="-", name="a.rst").text
+    assert "# Gebühren" in to_source_text(fees, source="-", name="a.rst").text
     page = "<html><body><h1>料金</h1><p>係留の料金は千二百円です。</p></body></html>"
     for encoding in ("euc_jp", "utf-16-le", "utf-16-be"):
         assert decode_html(page.encode(encoding)) == (page, ())

@@ -11,7 +11,7 @@ from roamtui.convert.converted import ProgressCallback
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentSession, OfferGroup, StartOffer, TuiOptions
 from tests.agent.asking import NO_HITS
@@ -44,7 +44,7 @@ class Opener:
         self, source: str, conversation_id: str | None = None, model: Model | None = None
     ) -> DocumentSession:
         """Return a document of one section that is called as its source."""
-        library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
+        library = build_library(SourceText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
         saved_id = conversation_id if self.store is not None else None
         session = Conversation(library, saved_id=saved_id or "", store=self.store)
         return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))

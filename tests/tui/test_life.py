@@ -27,7 +27,7 @@ from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.paths import conversations_path
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.messages import DocumentRequested
@@ -96,7 +96,7 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
         yield
         resumed.append(True)  # as in Textual, not after an error
 
-    library = build_library(RawText(text=TEXT, source=str(file), name="bakery"))
+    library = build_library(SourceText(text=TEXT, source=str(file), name="bakery"))
     async with running(make_app(library=library), (120, 35)) as ui:
         monkeypatch.setattr(ui.app, "suspend", suspend)
         await ui.press("escape")

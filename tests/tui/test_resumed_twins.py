@@ -17,7 +17,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.models.base import ModelRequest
 from roamtui.search.searcher import Searcher
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import NO_HITS
@@ -27,7 +27,7 @@ from tests.tui.driving import TEXT, RunningApp, expand, running
 
 _SIZE = (100, 120)
 _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
-_LIBRARY = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+_LIBRARY = build_library(SourceText(text=TEXT, source="bakery.md", name="bakery"))
 _IDS = {_LIBRARY.node(section_id).title: section_id for section_id in _LIBRARY.walk()}
 _QUOTES = {
     "Stone oven": "The stone oven takes forty loaves.",

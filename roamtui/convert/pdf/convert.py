@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import groupby, islice
 
-from roamtui.convert.converted import TESSERACT, ConvertedText, ProgressCallback, has_tesseract
+from roamtui.convert.converted import TESSERACT, ExtractedText, ProgressCallback, has_tesseract
 from roamtui.convert.pdf.line_numbers import strip_line_numbers
 from roamtui.convert.pdf.markdown import LineJoiner, MarkdownWriter
 from roamtui.convert.pdf.outline import detect_outline, name_pages
@@ -46,7 +46,7 @@ _NO_TITLE = re.compile(
 
 def convert_pdf(
     data: bytes, name: str, *, on_progress: ProgressCallback | None = None, ocr_languages: Sequence[str] = ()
-) -> ConvertedText:
+) -> ExtractedText:
     """Convert a PDF to Markdown.
 
     If `ocr_languages` are given, tesseract reads the scanned pages.
@@ -86,7 +86,7 @@ def convert_pdf(
         writer.write_page(page, by_page.get(number, ()))
     labels = tuple(islice(file.read_page_labels(), len(pages)))
     has_title = not _NO_TITLE.fullmatch(file.title)
-    return ConvertedText(
+    return ExtractedText(
         text="".join(writer.pieces),
         title=file.title[:_TITLE_LENGTH_MAX] if has_title else "",
         page_starts=tuple(writer.page_starts),

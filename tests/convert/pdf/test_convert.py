@@ -7,7 +7,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError
 from roamtui.quotes.spans import join_pages
-from roamtui.sources.read import to_raw_text
+from roamtui.sources.read import to_source_text
 from roamtui.text import Span
 from tests.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf, protect, write_bomb
 from tests.convert.samples import read_outline
@@ -38,7 +38,7 @@ def test_without_either_each_page_is_a_section_named_by_its_first_words() -> Non
 
 def test_a_title_that_looks_like_one_of_a_page_is_a_title() -> None:
     data = make_pdf([lay_out("One"), lay_out("Page 2: two", "text")], bookmarks=[(1, "One", 0), (1, "Page 2: two", 1)])
-    library = Library(source="a.pdf", root=parse_source_text(to_raw_text(data, source="a.pdf", name="a.pdf")))
+    library = Library(source="a.pdf", root=parse_source_text(to_source_text(data, source="a.pdf", name="a.pdf")))
     root = library.root
     assert "# Page 2: two" in root.text
     assert "Page 2: two" in join_pages(library, Span(doc="", start=0, end=len(root.text)))

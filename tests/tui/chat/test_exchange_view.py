@@ -13,7 +13,7 @@ from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
 from roamtui.markdown.quoted_sentence import QuotedSentence
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, build_keymap
 from roamtui.tui.chat.exchange_view import ExchangeView
@@ -37,7 +37,7 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await ui.reach("Deck oven")
 
 
-LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
+LIBRARY = build_library(SourceText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
 FEES, LATE = LIBRARY.walk()
 
 

@@ -4,7 +4,7 @@ from roamtui.document.loader import build_library
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
@@ -25,7 +25,7 @@ BICYCLE = "How much does a bicycle cost?"
 
 def make_offline_app(options: TuiOptions | None = None, text: str = FERRY) -> RoamApp:
     """Return an app over a text, else the handbook of a ferry, that answers without a model."""
-    library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
+    library = build_library(SourceText(text=text, source="ferry.md", name="ferry"))
     return make_app(library=library, model=NoModel(), searcher=Searcher, options=options or make_options())
 
 

@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from roamtui.bootstrap import open_library
 from roamtui.document.loader import build_library
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
@@ -61,7 +61,7 @@ _PAGES = (
 
 def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
-    raw = RawText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
+    raw = SourceText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
     raw = replace(raw, page_labels=tuple("A-1" if number == 3 else "" for number in range(len(pages))))
     return make_app(library=build_library(raw))
 

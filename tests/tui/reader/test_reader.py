@@ -10,7 +10,7 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.markdown.blocks import Link
-from roamtui.sources.read import RawText
+from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
@@ -136,7 +136,7 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
 async def test_a_match_in_a_log_is_shown_on_its_line() -> None:
     lines = [f"2024-03-01 {n // 60:02}:{n % 60:02}:00 INFO request" for n in range(1_000)]
     lines[138] = "2024-03-01 02:18:00 ERROR"
-    log = RawText(text="\n".join(lines), source="a.log", name="a.log", is_markdown=False)
+    log = SourceText(text="\n".join(lines), source="a.log", name="a.log", is_markdown=False)
     library = build_library(log)
     async with _run(library) as (_, reader, pilot):
         reader.highlight_words(("ERROR",), library.root.text.index("ERROR"))
