@@ -10,7 +10,7 @@ from roamtui.document.loader import is_url
 from roamtui.models.recorded import RecordedModel
 from roamtui.paths import display_path, get_resource_dir, is_standard_input
 from roamtui.plain import sanitise_line
-from roamtui.sources.source_names import name_sources, split_sources
+from roamtui.sources.source_names import format_source, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
 
 _SHOWN_MAX = 8
@@ -46,7 +46,7 @@ def _name_source(source: str) -> tuple[str, str]:
     if is_url(source):
         return sanitise_line(source.partition("://")[2].rstrip("/")), ""
     folder = Path(split_sources(source)[0]).parent
-    return sanitise_line(name_sources(source)), sanitise_line(display_path(str(folder)))
+    return sanitise_line(format_source(source)), sanitise_line(display_path(str(folder)))
 
 
 def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> StartOffer:

@@ -23,7 +23,7 @@ from roamtui.errors import StoreError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, replace_file
 from roamtui.plain import shorten
-from roamtui.sources.source_names import name_paths, split_sources
+from roamtui.sources.source_names import assign_keys, split_sources
 
 _OPENING_LENGTH = 300
 _SUFFIX = ".json"
@@ -144,7 +144,7 @@ def _locate_file(note: Note) -> PurePath:
     if len(paths) == 1:
         return PurePath(note.source_key, doc)
     name, _, below = doc.partition("/")
-    return PurePath(name_paths([*map(Path, paths)]).get(name, note.source_key), below)
+    return PurePath(assign_keys([*map(Path, paths)]).get(name, note.source_key), below)
 
 
 def _read(path: Path) -> dict[str, Note]:

@@ -202,7 +202,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(node_id for node_id, each in zip(self.ids, kinds, strict=True) if each is kind)
 
     @property
-    def has_preamble(self) -> bool:
+    def _has_preamble(self) -> bool:
         """Whether its first row is a preamble."""
         return self.columns.kinds[:1] == (NodeKind.PREAMBLE,)
 
@@ -210,7 +210,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     def sole_row(self) -> int | None:
         """Row of the only top-level node that is no preamble, if it is a heading of level 1, else None."""
         columns = self.columns
-        row = int(self.has_preamble)
+        row = int(self._has_preamble)
         if row == len(columns) or columns.ends[row] < len(columns):
             return None
         return row if columns.kinds[row] is NodeKind.SECTION and columns.levels[row] == 1 else None
@@ -218,12 +218,12 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def lead_row_count(self) -> int:
         """Number of rows before the first section below the title: a preamble and the title."""
-        return int(self.has_preamble) if self.sole_row is None else self.sole_row + 1
+        return int(self._has_preamble) if self.sole_row is None else self.sole_row + 1
 
     @cached_property
     def hidden_ids(self) -> frozenset[str]:
         """Id of a preamble that is only white space. It exists so that the own texts cover the whole text."""
-        is_hidden = self.has_preamble and not self.text[: self.columns.starts[1]].strip()
+        is_hidden = self._has_preamble and not self.text[: self.columns.starts[1]].strip()
         return frozenset(self.ids[:1]) if is_hidden else frozenset()
 
     def list_children(self, row: int) -> tuple[str, ...]:

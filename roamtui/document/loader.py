@@ -20,7 +20,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.parallel import run_parallel
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
-from roamtui.sources.listing import ListedFile, list_sources, read_listed
+from roamtui.sources.listing import ListedFile, list_files, read_listed
 from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, is_path, read_source
 from roamtui.web.page import FetchOptions, OriginNotApprovedError, PageFetcher
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
@@ -247,7 +247,7 @@ def open_sources(
         for name in names:
             if not is_path(name):
                 raise UsageError(f"{name} cannot be opened together with other documents. Open it by itself.")
-        listing = list_sources([Path(name) for name in names])
+        listing = list_files([Path(name) for name in names])
     except SourceError as error:
         url_meant = suggest_url(names[0]) if len(names) == 1 else None
         if url_meant is None:

@@ -26,7 +26,7 @@ from roamtui.plain import format_count, sanitise_line
 from roamtui.program import locate_programs
 from roamtui.search.base import Hit, SearchMode
 from roamtui.search.searcher import Searcher
-from roamtui.sources.listing import list_sources
+from roamtui.sources.listing import list_files
 from roamtui.sources.source_names import split_sources
 from roamtui.text import split_parts
 
@@ -45,7 +45,7 @@ def print_outline(library: Library, *, as_json: bool) -> None:
 def print_skipped(library: Library) -> None:
     """Write the names of files of a library's folders that are no part of it, and why."""
     paths = [Path(name) for name in split_sources(library.source)]
-    listing = list_sources(paths) if library.root.columns.has_files else None
+    listing = list_files(paths) if library.root.columns.has_files else None
     skipped = {} if listing is None else {kind: sorted(names) for (_, kind), names in listing.skipped.items()}
     if problems := [document.problem for document in library.documents if document.problem]:
         skipped["files that cannot be read"] = problems

@@ -9,7 +9,7 @@ from roamtui.markdown.blocks import Block, Code, Heading, List, Paragraph, Table
 from roamtui.markdown.units import read_units, split_sentences
 from roamtui.text import Bounds, estimate_tokens
 
-PASSAGE_TOKENS_MAX = 600
+_PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
 
 
@@ -56,7 +56,7 @@ def find_block(text: str, offset: int) -> Block | None:
     return blocks[index] if index >= 0 and offset < _get_bounds(text, blocks[index])[1] else None
 
 
-def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -> Bounds | None:
+def find_passage(text: str, offset: int, tokens_max: int = _PASSAGE_TOKENS_MAX) -> Bounds | None:
     """Return the span of the passage at an offset, or None between passages.
 
     A long one is cut to the part around the offset: as many whole units as fit, with the marks before them.

@@ -25,7 +25,7 @@ from roamtui.sources.read import (
     explain_error,
     to_source_text,
 )
-from roamtui.sources.source_names import format_name, format_names, join_sources, name_paths, split_sources
+from roamtui.sources.source_names import assign_keys, format_name, format_names, join_sources, split_sources
 
 FILES_MAX = 20_000
 """Maximum number of files per source. The others are skipped with a note."""
@@ -264,7 +264,7 @@ def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str
     return _RANKS_BY_STEM.get(stem, 2) if "." in name else 2, parts, name
 
 
-def list_sources(paths: Sequence[Path]) -> Listing:
+def list_files(paths: Sequence[Path]) -> Listing:
     """List the files of a folder, or of several files and folders in the given order.
 
     Each of several sources is at the top, by its name. A file that is in two of them is listed once.
@@ -280,7 +280,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
     skipped: dict[tuple[str, str], tuple[str, ...]] = {}
     is_cut = False
     listed: set[Path] = set()
-    for name, path in name_paths(absolute).items():
+    for name, path in assign_keys(absolute).items():
         if path.is_dir():
             listing = list_folder(path)
             is_cut = is_cut or listing.is_cut
@@ -329,7 +329,7 @@ def locate_document(source: str, doc: str) -> DocumentFile | None:
     inner = doc
     if len(paths) > 1:
         name, _, inner = doc.partition("/")
-        path = name_paths(paths).get(name, path.parent / doc)
+        path = assign_keys(paths).get(name, path.parent / doc)
     file = path / inner if inner else path
     if not file.is_file():
         return None

@@ -48,13 +48,13 @@ def expand_sources(source: str) -> str:
     return ", ".join(map(expand_user, split_sources(source)))
 
 
-def name_sources(source: str) -> str:
+def format_source(source: str) -> str:
     """Return the names of the files and folders of a source, without the folders above them."""
     return ", ".join(Path(path).name for path in split_sources(source))
 
 
-def name_paths(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return sources by key: the name of each, with its folder and a number if others have it."""
+def assign_keys(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return paths by key: the name of each, with its folder and a number if others have it."""
     shared = Counter(path.name for path in paths)
     keys: dict[str, Path] = {}
     for path in paths:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.listing import Listing, list_sources
+from roamtui.sources.listing import Listing, list_files
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
 
@@ -48,7 +48,7 @@ class FileStamps:
         with self._lock:
             if self._listing is None or _read_watched_times(self._listing) != self._watched_times:
                 try:
-                    self._listing = list_sources(self._paths)
+                    self._listing = list_files(self._paths)
                 except SourceError:
                     self._listing = None
                     return None

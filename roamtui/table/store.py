@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
 from roamtui.plain import sanitise_line
-from roamtui.sources.listing import list_sources
+from roamtui.sources.listing import list_files
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.cells import Cell
 from roamtui.table.columns import Column, drop_repeated_columns
@@ -185,5 +185,5 @@ def _list_documents(source: str) -> Iterator[ResultRow]:
         check_file(path)
         yield ResultRow(title=sanitise_line(path.name), source=str(path))
     else:
-        for key, file in list_sources([Path(source)]).files.items():
+        for key, file in list_files([Path(source)]).files.items():
             yield ResultRow(title=sanitise_line(key), source=str(file.path))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
 from roamtui.sources.listing import (
+    list_files,
     list_folder,
-    list_sources,
     locate_document,
     read_listed,
 )
@@ -73,7 +73,7 @@ def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
 
 def test_files_of_other_kinds_are_counted_but_no_text_is_missing(tmp_path: Path) -> None:
     write(tmp_path, "one/a.md", "one/b/c.png", "one/.hidden.png", "two/d.md", "two/run.exe", "two/go.bin")
-    listing = list_sources([tmp_path / "one", tmp_path / "two"])
+    listing = list_files([tmp_path / "one", tmp_path / "two"])
     assert listing.notes[0].startswith("Skipped: 3 files of other kinds. To list them: `roamtui outline ")
     assert [*listing.skipped.values()] == [("one/b/c.png", "two/go.bin", "two/run.exe")]
     assert listing.left_out == ()
@@ -146,7 +146,7 @@ def test_a_link_that_a_person_named_is_followed(tmp_path: Path) -> None:
     write(tmp_path, "outside/a.md", text="# Outside\n")
     (tmp_path / "link.md").symlink_to("outside/a.md")
     (tmp_path / "linked").symlink_to("outside")
-    listing = list_sources([tmp_path / "docs", tmp_path / "link.md", tmp_path / "linked/a.md", tmp_path / "outside"])
+    listing = list_files([tmp_path / "docs", tmp_path / "link.md", tmp_path / "linked/a.md", tmp_path / "outside"])
     assert keys(listing) == ["docs", "docs/a.md", "link.md"]
     assert read_listed(listing.files["link.md"], "link.md").text == "# Outside\n"
 
@@ -154,7 +154,7 @@ def test_a_link_that_a_person_named_is_followed(tmp_path: Path) -> None:
 def test_files_of_several_folders_are_at_the_top_by_their_names(tmp_path: Path) -> None:
     names = {"x/a.md": "a.md (x)", "y/z/a.md": "a.md (z)", "x/b.md": "b.md", "v/z/a.md": "a.md (z) (2)"}
     write(tmp_path, *names, "y/docs/c.md")
-    listing = list_sources([*(tmp_path / name for name in names), tmp_path / "y/docs", tmp_path / "y/docs/c.md"])
+    listing = list_files([*(tmp_path / name for name in names), tmp_path / "y/docs", tmp_path / "y/docs/c.md"])
     assert keys(listing) == [*names.values(), "docs", "docs/c.md"]
     for name, key in (*names.items(), ("y/docs/c.md", "docs/c.md")):
         assert listing.files[key].path == tmp_path / name
@@ -162,7 +162,7 @@ def test_files_of_several_folders_are_at_the_top_by_their_names(tmp_path: Path) 
         assert found is not None
         assert found.path == tmp_path / name
     with pytest.raises(SourceError, match="Did you mean"):
-        list_sources([tmp_path / "x/a.md", tmp_path / "x/aa.md"])
+        list_files([tmp_path / "x/a.md", tmp_path / "x/aa.md"])
 
 
 @pytest.mark.parametrize(

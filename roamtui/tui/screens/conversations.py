@@ -23,7 +23,7 @@ from roamtui.errors import SourceError
 from roamtui.export.conversation import RENDERERS
 from roamtui.paths import display_path, expand_user
 from roamtui.plain import sanitise_line
-from roamtui.sources.source_names import name_sources
+from roamtui.sources.source_names import format_source
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import (
@@ -93,7 +93,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         cost = format_cost(summary.usage)
         parts = [summary.size, format_time(summary.used_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
-            parts.append(sanitise_line(name_sources(display_path(summary.source))))
+            parts.append(sanitise_line(format_source(display_path(summary.source))))
         sign = "  ● now" if self._is_current(summary) else ""
         facts = " · ".join(filter(None, parts))
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{facts}")
