@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual import events
@@ -275,6 +276,16 @@ async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
         assert ui.box.text == word
         await ui.press_until(lambda: ui.exchanges, "enter")
         assert questions(ui) == [word]
+
+
+async def test_the_path_of_a_file_is_not_asked_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "a b.md"
+    file.write_text("# Ovens\n", "utf-8")
+    async with running(make_app(["Forty."]), (200, 30)) as ui:
+        ui.box.fill(f"'{file}'")
+        await ui.press_until("ctrl+o opens a file · enter asks “", "enter")
+        await ui.press_until(lambda: ui.exchanges, "enter")
+        assert questions(ui) == [f"'{file}'"]
 
 
 @pytest.mark.parametrize(

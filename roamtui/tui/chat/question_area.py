@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec.structs import replace
 from textual import on
@@ -23,6 +24,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
+from roamtui.paths import expand_user
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.program import QUIT_WORDS
 from roamtui.tui.actions import Keymap
@@ -36,10 +38,21 @@ _TITLE_LENGTH = 30
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
 _WAITING_LINES_MAX = 4
+_EXPLAINED_LENGTH_MAX = 60
 _DRAFT_SECONDS = 0.5
 """What is typed is saved after a pause of this length."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum selected characters in a question. The model receives the whole section with it."""
+
+
+def _find_other_key(text: str) -> tuple[str, str] | None:
+    """Return the action that a text asks for if it is no question, and what its key does."""
+    if text in QUIT_WORDS:
+        return "global.quit", "quits"
+    with suppress(OSError, ValueError):  # too long for a path, or no text of a path
+        if Path(expand_user(text.strip("\"'"))).is_file():
+            return "global.open_document", "opens a file"
+    return None
 
 
 async def _await_cancelled(worker: Worker[None]) -> None:
@@ -77,8 +90,8 @@ class QuestionArea(Container):
         self._worker: Worker[None] | None = None
         """Answers the question whose turn it is."""
         self._queue = QuestionQueue()
-        self._quit_word = ""
-        """The last text that looked like a command to quit, if nothing was sent since."""
+        self._explained = ""
+        """The last text that looked like something else than a question, if nothing was sent since."""
 
     @property
     def is_asking(self) -> bool:
@@ -193,14 +206,17 @@ class QuestionArea(Container):
     def _submit(self, event: QuestionBox.Submitted) -> None:
         """Ask a question from the box once all earlier ones have been answered.
 
-        If it looks like a command to quit, first say how to quit.
+        If it looks like a command to quit, or is the path of a file, first say how to do that.
         """
-        if event.question in QUIT_WORDS and event.question != self._quit_word:
-            self._quit_word = event.question
-            quit_key, send_key = (self._keys.first_keys[name] for name in ("global.quit", "input.send"))
-            self.notify(f"{quit_key} quits · {send_key} asks “{event.question}” as a question", markup=False)
+        other_key = _find_other_key(event.question)
+        if other_key is not None and event.question != self._explained:
+            self._explained = event.question
+            action_id, does = other_key
+            key, send_key = (self._keys.first_keys[name] for name in (action_id, "input.send"))
+            asked = shorten(sanitise_line(event.question), _EXPLAINED_LENGTH_MAX)
+            self.notify(f"{key} {does} · {send_key} asks “{asked}” as a question", markup=False)
             return
-        self._quit_word = ""
+        self._explained = ""
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, so that "undo" does not bring the question back
             self.box.return_draft()
