@@ -37,8 +37,8 @@ _SHOWN_MAX = 3
 class NoticeSlot(StrEnum):
     """Where a front end shows a notice."""
 
-    ACTIVITY = auto()
-    """Above an answer, in the list of the model's actions."""
+    STEP = auto()
+    """Above an answer, in the list of the model's steps."""
     CHAT = auto()
     """Between the questions, for a notice that a person may need later."""
     STATUS = auto()
@@ -79,7 +79,7 @@ class Notice(Struct, frozen=True):
     """Not sanitised: may quote the model, a document or a person."""
     sections: tuple[tuple[str, str], ...] = ()
     symbol: str = ""
-    """Precedes the message in the list of the model's actions."""
+    """Precedes the message in the list of the model's steps."""
     severity: Severity = Severity.INFO
 
     def format(self) -> str:
@@ -92,13 +92,13 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
     """Yield the notices for an event. Many events have none."""
     match event:
         case ReplyRejected(text=text):
-            yield Notice(NoticeSlot.ACTIVITY, text, symbol="“")
+            yield Notice(NoticeSlot.STEP, text, symbol="“")
         case SectionsSearched(query=query, hits=hits):
             text = f"Searched “{query}” · {format_count(len(hits), 'result') if hits else 'no results'}"
             labels = _list_labels((hit.section_id for hit in hits[:_SHOWN_MAX]), library)
-            yield Notice(NoticeSlot.ACTIVITY, text, labels, symbol="⌕")
+            yield Notice(NoticeSlot.STEP, text, labels, symbol="⌕")
         case SectionsOpened(origin=origin, results=results):
-            slot = NoticeSlot.ACTIVITY if origin is Origin.AGENT else NoticeSlot.STATUS
+            slot = NoticeSlot.STEP if origin is Origin.AGENT else NoticeSlot.STATUS
             by_status: dict[OpenStatus, dict[str, str]] = {}  # one notice for each status
             for result in results:
                 by_status.setdefault(result.status, {})[result.section_id or result.id] = result.text
@@ -115,19 +115,19 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 template = "Closing {} after this answer" if event.is_pending else template
                 yield _make_section_notice(slot, template, section_ids, library)
             if kept:
-                slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.CHAT
+                slot = NoticeSlot.STEP if event.origin is Origin.AGENT else NoticeSlot.CHAT
                 kept_ids = [section_id for section_id, _ in kept]
                 yield _make_section_notice(slot, "Not closed: {}", kept_ids, library)
         case ToolFinished(notice=text) if text:
-            yield Notice(NoticeSlot.ACTIVITY, text, symbol="·")
+            yield Notice(NoticeSlot.STEP, text, symbol="·")
         case ThoughtsRecorded(text=text, tokens=tokens):
             text = f"The model thought for {format_token_count(tokens)}: {text}"
-            yield Notice(NoticeSlot.ACTIVITY, text, symbol="✻")
+            yield Notice(NoticeSlot.STEP, text, symbol="✻")
         case ReminderSent(notice=text):
-            yield Notice(NoticeSlot.ACTIVITY, text, symbol="❝")
+            yield Notice(NoticeSlot.STEP, text, symbol="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):
             text = f"{reason}; retrying in {wait:.0f} s"
-            yield Notice(NoticeSlot.ACTIVITY, text, symbol="↻", severity=Severity.WARNING)
+            yield Notice(NoticeSlot.STEP, text, symbol="↻", severity=Severity.WARNING)
         case NodesLoaded(notes=notes, problems=problems):
             reasons = [reason for _, reason in problems]
             warnings = [*dict.fromkeys(reasons)][:_SHOWN_MAX]

@@ -1,1 +1,1 @@
-"""The conversation as a person sees it: questions, the model's actions, answers, and sources."""
+"""The conversation as a person sees it: questions, the model's steps, answers, and sources."""

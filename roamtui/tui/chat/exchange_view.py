@@ -1,4 +1,4 @@
-"""One question with the model's actions, its answer and sources."""
+"""One question with the model's steps, its answer and sources."""
 
 from time import monotonic
 
@@ -69,9 +69,9 @@ _NEAREST_STYLE = "$text-secondary"
 
 
 class ExchangeView(ContentView):
-    """A question, the model's actions, the answer as it streams in or passages, and the sources.
+    """A question, the model's steps, the answer as it streams in or passages, and the sources.
 
-    The sections that actions name, the links and marks of the answer, and the sources are targets.
+    The sections that steps name, the links and marks of the answer, and the sources are targets.
     """
 
     def __init__(self, exchange: Exchange, library: Library, keys: Keymap) -> None:
@@ -97,9 +97,9 @@ class ExchangeView(ContentView):
         self.step_lines = range(0)
         self._status = _WAITING
         """What happens now: waiting, or the end of the model's thinking. The next event ends it."""
-        self._actions: list[Notice] = []
+        self._steps: list[Notice] = []
         self._is_folded = False
-        """Whether only a summary of the actions is shown."""
+        """Whether only a summary of the steps is shown."""
         self._library = library
         self._checker: QuoteChecker | None = None
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
@@ -138,15 +138,15 @@ class ExchangeView(ContentView):
     def show_progress(self, exchange: Exchange, library: Library) -> None:
         """Show what the model did so far, or all once the exchange has ended.
 
-        Text that the model wrote before an action is one of its actions, as it continues to work.
+        Text that the model wrote before calling a tool is shown as a step.
         """
         self.exchange = exchange
         self._library = library
         notices = [notice for event in exchange.events for notice in make_notices(event, library)]
-        actions = [notice for notice in notices if notice.slot is NoticeSlot.ACTIVITY]
+        steps = [notice for notice in notices if notice.slot is NoticeSlot.STEP]
         has_ended = exchange.stopped is not None
-        if has_ended or len(actions) > len(self._actions):
-            self._actions = actions
+        if has_ended or len(steps) > len(self._steps):
+            self._steps = steps
             self._status = ""
             self.answer = exchange.answer if has_ended else ""
             self._checker = None
@@ -172,8 +172,8 @@ class ExchangeView(ContentView):
         self._is_folded = bool(self.passages or self.answer.strip())
 
     def fold_steps(self) -> bool:
-        """Fold or unfold a finished exchange's actions. Return false if it has none or is not finished."""
-        is_possible = self.exchange.stopped is not None and bool(self._actions)
+        """Fold or unfold a finished exchange's steps. Return false if it has none or is not finished."""
+        is_possible = self.exchange.stopped is not None and bool(self._steps)
         if is_possible:
             self._is_folded = not self._is_folded
             self.selected = None
@@ -191,7 +191,7 @@ class ExchangeView(ContentView):
 
     @on(events.Click)
     def _fold_clicked(self, event: events.Click) -> None:
-        """Fold or unfold the actions, unless a section is clicked."""
+        """Fold or unfold the steps, unless a section is clicked."""
         offset = event.get_content_offset(self)
         if offset is not None and offset.y in self.step_lines and TARGET_META not in event.style.meta:
             self.fold_steps()
@@ -231,24 +231,24 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_steps(self, width: int) -> list[Content]:
-        """Draw the actions, oldest first, and what happens now. After the end, a summary comes first."""
+        """Draw the steps, oldest first, and what happens now. After the end, a summary comes first."""
         exchange = self.exchange
         lines = list[Content]()
         if len(exchange.answers) > 1:
             place = f"answer {len(exchange.earlier) + 1} of {len(exchange.answers)}"
             lines.append(Content.styled(place, "$accent"))
         usage = format_usage(exchange.usage)
-        if exchange.stopped is not None and (self._actions or usage):
+        if exchange.stopped is not None and (self._steps or usage):
             sign = "▸" if self._is_folded else "▾"
-            summary = Content.styled(f"{sign if self._actions else '·'} ", "$accent")
+            summary = Content.styled(f"{sign if self._steps else '·'} ", "$accent")
             summary += format_steps(exchange)
             summary += f" · {usage}" if usage else ""
-            problems = sum(notice.severity is not Severity.INFO for notice in self._actions)
+            problems = sum(notice.severity is not Severity.INFO for notice in self._steps)
             if problems and self._is_folded:
                 warnings = Content.styled(format_count(problems, "warning"), _STYLES[Severity.WARNING])
                 summary += " · " + warnings
             lines += wrap(summary.stylize_before("$muted"), width, follow="  ")
-        for notice in [] if self._is_folded else self._actions:
+        for notice in [] if self._is_folded else self._steps:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
             for number, (section_id, section_title) in enumerate(notice.sections[:_TITLES_MAX]):
                 title = shorten(sanitise_line(section_title), _TITLE_LENGTH) or UNTITLED
