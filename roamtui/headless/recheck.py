@@ -41,7 +41,7 @@ _QUOTE_MAX = 300
 """Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""
 
 
-class _Passage(Struct, frozen=True, kw_only=True):
+class _CurrentText(Struct, frozen=True, kw_only=True):
     """What the document has now: the quote, or the most similar text."""
 
     section_id: str
@@ -64,7 +64,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     source: str
     original_state: QuoteState | None = field(name="then")
     status: ClaimStatus = field(name="state")
-    now: _Passage | None = None
+    now: _CurrentText | None = None
     sentence_compared: bool | None = None
     """Whether its sentence was compared too, or null if it has none to compare."""
     message: str | None = None
@@ -349,7 +349,7 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
         elif not finding.status.is_there:
             # page footers are no change
             changes = format_diff_parts(compare_words(claim.quote, library.clean_text(finding.span)))
-        now = _Passage(
+        now = _CurrentText(
             section_id=finding.section_id,
             doc=finding.span.doc,
             path=library.node(finding.section_id).path,

@@ -15,14 +15,14 @@ def copy(widget: Widget, text: str, description: str) -> None:
     widget.notify(f"Copied {description}.", markup=False)
 
 
-def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], keys: Keymap) -> None:
+def copy_or_stop(screen: Screen[None], selected_text: str, stop: Callable[[], bool], keys: Keymap) -> None:
     """Copy the selection of the focused widget or of the screen. Without a selection, call `stop`.
 
     If there is nothing to do, name the key that quits, because in most programs ctrl+c does.
     """
-    selected = selected or screen.get_selected_text() or ""
-    if selected:
-        copy(screen, selected, "the selection")
+    selected_text = selected_text or screen.get_selected_text() or ""
+    if selected_text:
+        copy(screen, selected_text, "the selection")
         screen.clear_selection()
     elif not stop():
         quit_key = keys.first_keys["global.quit"]

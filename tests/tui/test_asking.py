@@ -150,7 +150,7 @@ async def test_a_selected_quote_is_noted_by_a_letter_which_is_text_while_none_is
         await ui.press_until("Add note", "b")
         await ui.press_until("Note saved", "enter")
         assert (ui.box.text, ui.main.focused) == ("", ui.chat)
-        ui.chat.selected.clear()
+        ui.chat.selection_cursor.clear()
         ui.type_at_once(*"both?")
         await ui.wait_until(lambda: ui.box.text == "both?")
 
@@ -159,7 +159,7 @@ async def test_a_quote_of_a_section_that_does_not_exist_cannot_be_noted() -> Non
     async with running(make_app(['It says "forty loaves" [ffffffff].']), SIZE) as ui:
         await ui.ask("How many?")
         await ui.focus(Scope.CHAT).press("1")
-        assert ui.last.selected is not None
+        assert ui.last.selected_index is not None
         await ui.press_until(lambda: ui.box.text == "b", "b")
 
 

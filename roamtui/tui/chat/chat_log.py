@@ -65,7 +65,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         """The number of earlier questions, which are not shown."""
         self._always_shown = (self._earlier, welcome)
         super().__init__(*self._always_shown)
-        self.selected = TargetSelection(self)
+        self.selection_cursor = TargetSelection(self)
         self._keys = keys
         self._conversation = conversation
         self._welcome = welcome
@@ -98,7 +98,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
         self._hide_received()
-        self.selected.clear()
+        self.selection_cursor.clear()
         library = self._conversation.state.library
         for exchange in exchanges:
             view = self._make_view(exchange)
@@ -190,37 +190,37 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             self.post_message(StatusMessage(f"{words} below · {key} shows it"))
 
     def action_move(self, step: int) -> None:
-        self.selected.step(step)
+        self.selection_cursor.step(step)
 
     def action_move_sideways(self, step: int) -> None:
-        self.selected.step(step)
+        self.selection_cursor.step(step)
 
     @override
     def action_first(self) -> None:
         super().action_first()
-        self.call_after_refresh(self.selected.select_in_view, 1)
+        self.call_after_refresh(self.selection_cursor.select_in_view, 1)
 
     @override
     def action_last(self) -> None:
         super().action_last()
-        self.call_after_refresh(self.selected.select_in_view, -1)
+        self.call_after_refresh(self.selection_cursor.select_in_view, -1)
 
     def action_show_target(self) -> None:
         """Activate the selected target. If none is selected, first select one as `action_move` does."""
-        if self.selected.target is None:
-            self.selected.step(1)
-        if (target := self.selected.target) is not None:
+        if self.selection_cursor.target is None:
+            self.selection_cursor.step(1)
+        if (target := self.selection_cursor.target) is not None:
             self.post_message(TargetActivated(target))
 
     def action_step_answer(self, step: int) -> None:
         """Let the next answer (1) or the previous one (-1) to a question be the one that counts."""
-        if (view := self.selected.get_exchange()) is not None:
+        if (view := self.selection_cursor.get_exchange()) is not None:
             number = view.exchange.number
             self.post_message(CommandRequested(lambda state: _choose_answer(state, number, step)))
 
     def action_toggle_steps(self) -> None:
-        view = self.selected.get_exchange()
-        is_card = view is not None and view.passages is not None and view.selected in view.cited
+        view = self.selection_cursor.get_exchange()
+        is_card = view is not None and view.passages is not None and view.selected_index in view.source_range
         if view is None or not (view.action_fold_passages() or (not is_card and view.fold_steps())):
             self.post_message(StatusMessage("The whole passage is shown" if is_card else "No steps to show"))
         elif view.passages is None:
@@ -235,7 +235,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         """The section of the selected passage or quote, and its span, or None for both."""
         from roamtui.quotes.verdicts import resolve_citation  # noqa: PLC0415
 
-        target = self.selected.target
+        target = self.selection_cursor.target
         if isinstance(target, SectionTarget):
             return target.section_id, resolve_citation(target.citation, self._conversation.state.library)
         return None, None
@@ -243,7 +243,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def action_copy(self) -> None:
         from roamtui.answer_report import AnswerReport  # noqa: PLC0415
 
-        view = self.selected.get_exchange()
+        view = self.selection_cursor.get_exchange()
         if view is not None and (answer := view.answer.strip()):
             lines = [answer]
             if sources := AnswerReport(view.exchange, self._conversation.state.library).sources:

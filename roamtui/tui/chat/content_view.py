@@ -27,7 +27,7 @@ class ContentView(Widget):
         """The width and the lines."""
         self.targets: list[Target] = []
         """The targets, in order. `draw` attaches each to its words by its index."""
-        self.selected: int | None = None
+        self.selected_index: int | None = None
         """Index of the selected target."""
         self.answer_start: int | None = None
         """The empty line before an answer or its passages, or None without an answer."""
@@ -40,13 +40,13 @@ class ContentView(Widget):
 
     def select_target(self, index: int | None) -> None:
         """Show a target as selected, or no target for None."""
-        self.selected = index
+        self.selected_index = index
         self.invalidate()
 
     def attach(self, content: Content, index: int, *, shows_selection: bool = True) -> Content:
         """Return words that belong to the target at this index, and show whether it is selected."""
         linked = content.stylize(Style.from_meta({TARGET_META: index}))
-        return linked.stylize(_SELECTED_STYLE) if shows_selection and index == self.selected else linked
+        return linked.stylize(_SELECTED_STYLE) if shows_selection and index == self.selected_index else linked
 
     def draw(self, width: int) -> list[Content]:
         """Draw the content as lines of at most `width` cells."""

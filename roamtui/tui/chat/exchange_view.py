@@ -36,7 +36,7 @@ from roamtui.quotes.verdicts import JudgedMark, QuoteChecker, Unsourced, make_pr
 from roamtui.quotes.wording import Source, describe_nearest, describe_source, simplify_quote
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, draw_band, draw_parts, draw_question, wrap
-from roamtui.tui.chat.passage_cards import PassageCards
+from roamtui.tui.chat.passage_cards import PassageCardList
 from roamtui.tui.messages import TARGET_META, LinkTarget, SectionTarget, TargetSelected
 from roamtui.tui.run_styles import add_code_background, render_run
 from roamtui.tui.screen_words import adapt_flags, format_full_path
@@ -86,13 +86,13 @@ class ExchangeView(ContentView):
         self._again_key = keys.first_keys["chat.retry"]
         self.answer = ""
         """The answer so far, as the model wrote it."""
-        self.passages: PassageCards | None = None
+        self.passages: PassageCardList | None = None
         """The passages that are shown in place of an answer."""
         self.unread: tuple[str, ...] = ()
         """The ids of sections that were found, best first, and that no model has read."""
         self.citation_targets: tuple[SectionTarget, ...] = ()
         """The targets of the sources, or else of the passages."""
-        self.cited = range(0)
+        self.source_range = range(0)
         """The indexes of these among all targets. Digits select them."""
         self.step_lines = range(0)
         self._status = _WAITING
@@ -150,13 +150,13 @@ class ExchangeView(ContentView):
             self._status = ""
             self.answer = exchange.answer if has_ended else ""
             self._checker = None
-            self.selected = None
+            self.selected_index = None
             self.invalidate()
         if not has_ended:
             return
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if exchange.has_passages and (is_not_found or exchange.passages):
-            self.passages = PassageCards(exchange, library, self._again_key)
+            self.passages = PassageCardList(exchange, library, self._again_key)
             self.citation_targets = self.passages.targets
             cited_ids = (citation.section_id for citation in exchange.citations)
             self.unread = tuple(dict.fromkeys(cited_ids))
@@ -176,7 +176,7 @@ class ExchangeView(ContentView):
         is_possible = self.exchange.stopped is not None and bool(self._steps)
         if is_possible:
             self._is_folded = not self._is_folded
-            self.selected = None
+            self.selected_index = None
             self.invalidate()
         return is_possible
 
@@ -184,8 +184,8 @@ class ExchangeView(ContentView):
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
         if self.passages is None:
             return False
-        if not cards and self.selected is not None and self.selected in self.cited:
-            cards = (self.selected - self.cited.start,)
+        if not cards and self.selected_index is not None and self.selected_index in self.source_range:
+            cards = (self.selected_index - self.source_range.start,)
         self.invalidate()
         return self.passages.fold(*cards)
 
@@ -215,10 +215,10 @@ class ExchangeView(ContentView):
         answer = list[Content]()
         if self.passages is None and self.answer.strip() and (has_ended or self._checker is not None):
             answer = self._draw_answer(room)
-        self.cited = range(len(self.targets), len(self.targets) + len(self.citation_targets))
+        self.source_range = range(len(self.targets), len(self.targets) + len(self.citation_targets))
         self.targets += self.citation_targets
         if self.passages is not None:
-            answer = self.passages.draw(self, self.cited.start, room)
+            answer = self.passages.draw(self, self.source_range.start, room)
         lines = [*draw_question(self.exchange.question, width)]
         lines += draw_band(self._about, width, lead="  ") if self._about else []
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
@@ -316,13 +316,15 @@ class ExchangeView(ContentView):
         indent = len(str(len(self._sources))) + 2
         for index, source in enumerate(self._sources):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
-            lines += wrap(self.attach(source, self.cited[index]), width, lead=number, follow=" " * indent)
+            lines += wrap(
+                self.attach(source, self.source_range[index]), width, lead=number, follow=" " * indent
+            )
             if self._nearest[index]:
                 lines += wrap(self._nearest[index], width, lead=" " * indent, follow=" " * indent)
             if (surroundings := exchange.citations[index].surroundings) is not None:
-                is_whole = self.selected == self.cited[index]
+                is_whole = self.selected_index == self.source_range[index]
                 for line in _draw_surroundings(surroundings, width, indent, is_whole=is_whole):
-                    lines.append(self.attach(line, self.cited[index], shows_selection=False))
+                    lines.append(self.attach(line, self.source_range[index], shows_selection=False))
         parts = []
         for text, severity in report.endings if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""

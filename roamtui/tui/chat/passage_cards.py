@@ -32,8 +32,8 @@ _QUESTION_WORD_STYLE = "bold $secondary"
 """Style of the question's words. To underline them, as Find does, would make text hard to read."""
 
 
-class _Card(Struct, frozen=True, kw_only=True):
-    content: PassageCard
+class _DrawnCard(Struct, frozen=True, kw_only=True):
+    card: PassageCard
     path: tuple[str, ...]
     """Titles down to the section, after the name of its document if there are several."""
     place: str
@@ -43,7 +43,7 @@ class _Card(Struct, frozen=True, kw_only=True):
     """The passage. If there is a statement, it is shown once the card is unfolded."""
 
 
-class PassageCards:
+class PassageCardList:
     """A numbered card for each passage: path, place and likeliest statement, above the passage.
 
     The words of the question are in bold. Next to the title of a card are those that it has. A sentence
@@ -60,15 +60,15 @@ class PassageCards:
         """Indexes of the cards whose whole passages are shown."""
         quotes = [passage.quote or "" for passage in exchange.passages]
         self._words = make_question_matcher(exchange.question, quotes)
-        self._cards = [_make_card(content, library) for content in report.list_cards()]
-        self.targets = tuple(card.target for card in self._cards)
+        self._cards = [_make_card(card, library) for card in report.list_cards()]
+        self.targets = tuple(drawn.target for drawn in self._cards)
         self.first_line = 0
         """The first line with words of a passage, once it is drawn."""
 
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
         indexes = cards or range(len(self._cards))
-        chosen = {index for index in indexes if self._cards[index].content.passage.statement.words}
+        chosen = {index for index in indexes if self._cards[index].card.passage.statement.words}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
         return bool(chosen)
 
@@ -78,41 +78,42 @@ class PassageCards:
         lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
         lines = wrap(Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask), width)
         room = max(_TEXT_WIDTH_MIN, width - 2)
-        for index, card in enumerate(self._cards):
-            content = card.content
-            if card.blocks or not index:
+        for index, drawn in enumerate(self._cards):
+            card = drawn.card
+            if drawn.blocks or not index:
                 lines.append(Content())
-            place = f" · {card.place}" if card.place else ""
-            found = f" · {sanitise_text(content.label)}" if content.label else ""
-            *above, own = card.path
+            place = f" · {drawn.place}" if drawn.place else ""
+            found = f" · {sanitise_text(card.label)}" if card.label else ""
+            *above, own = drawn.path
             path = "".join(f"{title}{PATH_STEP}" for title in above)
             title = Content.assemble((path, "$muted"), (own, "bold"), (f"{place}{found}", "$muted"))
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             self.first_line = self.first_line if index else len(lines)
-            if content.passage.statement.words and index not in self._unfolded:
-                shown = wrap(Content(content.passage.statement.shown), room)
+            if card.passage.statement.words and index not in self._unfolded:
+                shown = wrap(Content(card.passage.statement.shown), room)
             else:
-                laid_out = MarkdownLayout(width=room, view=View.CARD).lay_out(card.blocks)
+                laid_out = MarkdownLayout(width=room, view=View.CARD).lay_out(drawn.blocks)
                 shown = [render_line(line, room) for line in laid_out]
-            bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
+            is_selected = first + index == view.selected_index
+            bar = Content.styled("│ ", "$accent" if is_selected else "$foreground 30%")
             for line in shown:
                 words = self._words.locate(line.plain)
                 marked = line.add_spans([Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words])
                 lines.append(bar + view.attach(marked, first + index, shows_selection=False))
-            if content.passage.statement.words:
+            if card.passage.statement.words:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
 
 
-def _make_card(content: PassageCard, library: Library) -> _Card:
-    citation = content.passage
+def _make_card(card: PassageCard, library: Library) -> _DrawnCard:
+    citation = card.passage
     source = describe_source(citation, library)
     section_id = source.section_id
-    words = content.passage.statement.words
-    return _Card(
-        content=content,
+    words = card.passage.statement.words
+    return _DrawnCard(
+        card=card,
         path=list_full_path(library, section_id) if section_id in library else (source.title,),
         place=source.place,
         target=SectionTarget(section_id, citation, words),

@@ -27,7 +27,11 @@ class TargetSelection:
     def target(self) -> Target | None:
         """The selected target."""
         view = self.view
-        return view.targets[view.selected] if view is not None and view.selected is not None else None
+        return (
+            view.targets[view.selected_index]
+            if view is not None and view.selected_index is not None
+            else None
+        )
 
     def get_exchange(self) -> ExchangeView | None:
         """Return the exchange with the selection, else the last one."""
@@ -38,7 +42,7 @@ class TargetSelection:
         shown = self._log.shown
         last = next((view for view in shown if view is self.view), self._log.in_view)
         views = shown[: shown.index(last) + 1] if last is not None else []
-        return next((view for view in reversed(views) if view.cited), None)
+        return next((view for view in reversed(views) if view.source_range), None)
 
     def clear(self) -> None:
         """Select nothing."""
@@ -101,9 +105,9 @@ class TargetSelection:
     def select_citation(self, number: int) -> bool:
         """Select a citation of an answer by its number. Return whether there is one."""
         view = self._get_cited()
-        if view is None or not 0 < number <= len(view.cited):
+        if view is None or not 0 < number <= len(view.source_range):
             return False
-        self.select(view, view.cited[number - 1])
+        self.select(view, view.source_range[number - 1])
         return True
 
     def step(self, step: int) -> None:
@@ -116,13 +120,15 @@ class TargetSelection:
         if not targets:
             return
         current = self._log.current
-        selected = (self.view, self.view.selected or 0) if self.target is not None and self.view else None
+        selected = (
+            (self.view, self.view.selected_index or 0) if self.target is not None and self.view else None
+        )
         if selected in targets and (self._is_scrolling or self._is_in_view(*selected)):
             position = targets.index(selected) + step
         elif selected is not None or self._log.is_scrolled:
             position = self._find_in_view(targets, step)
-        elif step > 0 and current is not None and current.cited:
-            position = targets.index((current, current.cited[0]))
+        elif step > 0 and current is not None and current.source_range:
+            position = targets.index((current, current.source_range[0]))
         else:
             position = 0 if step > 0 else len(targets) - 1
         self.select(*targets[max(0, min(position, len(targets) - 1))])

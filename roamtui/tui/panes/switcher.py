@@ -106,8 +106,8 @@ class PaneSwitcher(Horizontal):
     def explain_signs(self) -> Sequence[tuple[str, str]]:
         """Return the signs of the selected line of the outline, or of the selected source, in words."""
         log = self._log_view
-        view = log.selected.get_exchange()
-        target = log.selected.target
+        view = log.selection_cursor.get_exchange()
+        target = log.selection_cursor.target
         if self.scope is Scope.TREE:
             return self._tree.outline.explain_signs()
         is_source = self.scope is Scope.CHAT and view is not None and view.passages is None
@@ -189,7 +189,7 @@ class PaneSwitcher(Horizontal):
                 if scope is Scope.TREE and reader is not None and reader.end_search():
                     return
                 if scope is Scope.CHAT:
-                    self._log_view.selected.clear()
+                    self._log_view.selection_cursor.clear()
                 self.focus_scope(Scope.INPUT)
 
     def scroll_page(self, direction: int) -> None:

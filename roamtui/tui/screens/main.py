@@ -256,11 +256,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Select the quote with the typed number, and show it outside the conversation."""
         number = self._digit
         self._digit = 0  # a click on the hint types none
-        selected = self.chat_log.selected
-        if not selected.select_citation(number):
+        cursor = self.chat_log.selection_cursor
+        if not cursor.select_citation(number):
             words = f"There is no quote {number}" if number else "Press the number of a quote"
             self.post_message(StatusMessage(words))
-        elif isinstance(target := selected.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
+        elif isinstance(target := cursor.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
             self.reader_pane.open_target(target)
 
     @on(ChatLog.Typed)
@@ -313,7 +313,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="choosing", exit_on_error=False)
     async def action_retry(self) -> None:
         """Put a question into the box, to be asked again. After passages, let the person choose a model."""
-        view = self.chat_log.selected.get_exchange()
+        view = self.chat_log.selection_cursor.get_exchange()
         if view is None:
             self.post_message(StatusMessage("No question yet"))
         elif not self.warn_if_busy():

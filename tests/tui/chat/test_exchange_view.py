@@ -132,7 +132,7 @@ def test_below_a_source_stands_the_documents_sentence_with_the_quote_bright() ->
     cut = " ".join(line.plain.strip() for line in view.draw(30)[-4:])
     assert "landlord, sublet" in cut
     assert "[… " in cut
-    view.select_target(view.cited[0])
+    view.select_target(view.source_range[0])
     assert " ".join(line.plain.strip() for line in view.draw(30)[-5:]) == CLAUSE
     lines = view.draw(60)[-2:]
     styles = {line.plain[start:end].strip(): style for line in lines for start, end, style in line.spans}
@@ -159,7 +159,7 @@ async def answer_about_ovens(ui: RunningApp) -> None:
 
 def get_selected(ui: RunningApp) -> int | None:
     view = ui.last
-    return None if view.selected is None else view.cited.index(view.selected)
+    return None if view.selected_index is None else view.source_range.index(view.selected_index)
 
 
 async def test_digits_select_quotes_in_every_pane_and_show_them_where_the_conversation_does_not(
@@ -187,7 +187,7 @@ async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
         first, _, last = ui.chat.shown
         for key, view in (("home", first), ("end", last)):
             await ui.focus(Scope.CHAT).press(key, "2")
-            assert ui.chat.selected.view is view
+            assert ui.chat.selection_cursor.view is view
             await ui.press("escape")
 
 
@@ -196,12 +196,12 @@ async def test_selecting_begins_at_what_is_on_the_screen() -> None:
         for _ in range(3):
             await answer_about_ovens(ui)
         first, _, last = ui.chat.shown
-        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.selected.view is first, "home")
-        await ui.press_until(lambda: ui.chat.selected.view is last, "end")
+        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.selection_cursor.view is first, "home")
+        await ui.press_until(lambda: ui.chat.selection_cursor.view is last, "end")
         await ui.press(*["pageup"] * 5, "j")
-        assert (ui.chat.selected.view, ui.chat.scroll_y) == (first, 0)
+        assert (ui.chat.selection_cursor.view, ui.chat.scroll_y) == (first, 0)
         await ui.press(*["pagedown"] * 5, "k")
-        assert ui.chat.selected.view is last
+        assert ui.chat.selection_cursor.view is last
 
 
 async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:
@@ -308,5 +308,5 @@ async def test_the_answer_of_the_selected_source_is_copied() -> None:
         await ui.ask("Two?", f'Second: "The deck oven takes a hundred loaves" [{deck}].')
         ui.focus(Scope.CHAT)
         await ui.press_until(lambda: ui.app.clipboard.startswith("Second"), "y")
-        await ui.press_until(lambda: ui.chat.selected.get_exchange() is not ui.last, *["k"] * 6)
+        await ui.press_until(lambda: ui.chat.selection_cursor.get_exchange() is not ui.last, *["k"] * 6)
         await ui.press_until(lambda: ui.app.clipboard.startswith("First"), "y")
