@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
-_PLACES = {
+_LINE_ARGUMENTS = {
     **dict.fromkeys(
         ["vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"],
         ("+{line}", "{file}"),
@@ -32,8 +32,8 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
         ValueError: The editor's command has an opening quotation mark without a closing one.
     """
     words = _split_on_windows(editor) if os.name == "nt" else shlex.split(editor)
-    places = _PLACES.get(Path(words[0]).stem) if line else None
-    return [*words, *(place.format(file=file, line=line) for place in places or ("{file}",))]
+    arguments = _LINE_ARGUMENTS.get(Path(words[0]).stem) if line else None
+    return [*words, *(argument.format(file=file, line=line) for argument in arguments or ("{file}",))]
 
 
 def open_in_viewer(file: Path) -> bool:

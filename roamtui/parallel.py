@@ -35,7 +35,7 @@ async def call_in_thread(
 ) -> _Result:
     """Call a function that may wait for a network in a new thread, and return its result.
 
-    If the caller is cancelled, so is the future for which the function waits by `wait_for`.
+    If the caller is cancelled, so is the future for which the function waits by `wait_for_result`.
     """
     import asyncio  # noqa: PLC0415 - commands that wait for nothing do without it
 
@@ -51,7 +51,7 @@ async def call_in_thread(
         raise
 
 
-def wait_for(future: Future[_Result]) -> _Result:
+def wait_for_result(future: Future[_Result]) -> _Result:
     """Return the result of a future. It is cancelled if nobody waits for this thread any more."""
     if (awaited := _AWAITED.get()) is not None:
         awaited[:] = [future]

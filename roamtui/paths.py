@@ -38,7 +38,7 @@ def conversations_path() -> Path:
 
 def table_path(sources: Iterable[str]) -> Path:
     """Return the folder of the table of some sources. It does not depend on the questions."""
-    return conversations_path().with_name("tables") / make_index_stem("\x1f".join(sources))
+    return conversations_path().with_name("tables") / hash_source("\x1f".join(sources))
 
 
 def cache_path(content: Literal["", "converted", "pages", "indexes"] = "") -> Path:
@@ -46,8 +46,8 @@ def cache_path(content: Literal["", "converted", "pages", "indexes"] = "") -> Pa
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False)) / content
 
 
-def make_index_stem(source: str) -> str:
-    """Return the base name of a source's index files."""
+def hash_source(source: str) -> str:
+    """Return a digest of a source, which names its files in a folder of many."""
     return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
 
 

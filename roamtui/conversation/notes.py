@@ -21,7 +21,7 @@ from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.document.library import Library
 from roamtui.errors import StoreError
 from roamtui.outline.labels import strip_heading
-from roamtui.paths import make_index_stem, replace_file
+from roamtui.paths import hash_source, replace_file
 from roamtui.plain import shorten
 from roamtui.sources.source_names import assign_keys, split_sources
 
@@ -112,7 +112,7 @@ class NoteStore:
                 self._write(moved, {}, notes)
 
     def _get_path(self, source: str) -> Path:
-        return self._folder / f"{make_index_stem(source)}{_SUFFIX}"
+        return self._folder / f"{hash_source(source)}{_SUFFIX}"
 
     def _write(self, source: str, changed: Mapping[str, Note], deleted_ids: Collection[str] = ()) -> None:
         path = self._get_path(source)

@@ -26,7 +26,7 @@ from roamtui.models.reply import complete_once
 from roamtui.models.usage import Prices, UsageMeter, add_cost
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
-from roamtui.parallel import wait_for
+from roamtui.parallel import wait_for_result
 from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import Embedder, Reranker, VectorRows
 from roamtui.text import estimate_tokens
@@ -68,7 +68,7 @@ class BackgroundLoop:
                 thread = threading.Thread(target=_run_loop, args=(self._loop,), name="models", daemon=True)
                 thread.start()
                 finalize(self, _end_loop, self._loop, thread, self.worker)
-        return wait_for(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+        return wait_for_result(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:

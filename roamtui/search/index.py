@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from roamtui.document.library import Library
-from roamtui.paths import is_standard_input, make_index_stem
+from roamtui.paths import hash_source, is_standard_input
 from roamtui.search.base import Progress
 from roamtui.search.lexicon import STOP_WORDS, stem
 from roamtui.search.section_store import (
@@ -138,7 +138,7 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
         """Return the path of a library's index, or None if the library was read from a pipe."""
         if is_standard_input(library.source):
             return None
-        return self.folder / f"{make_index_stem(library.source)}.sqlite3"
+        return self.folder / f"{hash_source(library.source)}.sqlite3"
 
     def choose_path(self, library: Library) -> Path | None:
         """Return the path of a library's index, or None to keep the index of a small library in memory."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from itertools import chain, product
+from itertools import product
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from roamtui.errors import format_nearest_name
 
 
 class Scope(StrEnum):
-    """The part of the app that must have the focus for an action's keys to work."""
+    """A group of actions. GLOBAL, MOVE and SECTION work in several parts of the app, all others in one."""
 
     GLOBAL = "global"
     MOVE = "move"
@@ -294,10 +294,10 @@ class Keymap(Struct, frozen=True):
         return (action for action in self.actions.values() if action.scope is scope)
 
     @property
-    def chat_letters(self) -> Iterator[str]:
-        """The letters that act in the conversation, among other keys. All others begin a question there."""
+    def chat_keys(self) -> frozenset[str]:
+        """The keys that act in the conversation. A letter that is not among them begins a question there."""
         lines = (self.actions["move.down"], self.actions["move.up"])
-        return chain.from_iterable(action.keys for action in (*self.for_scope(Scope.CHAT), *lines))
+        return frozenset(key for action in (*self.for_scope(Scope.CHAT), *lines) for key in action.keys)
 
     def get_bound(self, action_ids: Iterable[str]) -> list[Action]:
         """Return the actions that have a key."""

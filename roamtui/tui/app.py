@@ -398,9 +398,9 @@ class RoamApp(App[None], inherit_bindings=False):
             self.exit()
 
     def action_choose_theme(self) -> None:
-        from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.pickers import ThemeDialog  # noqa: PLC0415 - only for those who ask
 
-        self.push_screen(ThemePicker(self, self._options.services))
+        self.push_screen(ThemeDialog(self, self._options.services))
 
     async def on_unmount(self) -> None:
         """Close the models, whose processes would outlive the app."""

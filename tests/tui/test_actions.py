@@ -11,7 +11,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import ResultTable
 from roamtui.tui.actions import ACTIONS, Scope, build_keymap
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.conversations import ConversationsDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.tree.visible_lines import OPEN_SIGN
@@ -24,7 +24,7 @@ from tests.tui.opening import Opener
 
 def find_owner(ui: RunningApp, scope: Scope) -> Widget:
     """Return a widget with the actions of a scope; the list of conversations is on the screen."""
-    assert isinstance(ui.app.screen, ConversationsScreen)
+    assert isinstance(ui.app.screen, ConversationsDialog)
     match scope:
         case Scope.SAVED:
             return ui.app.screen

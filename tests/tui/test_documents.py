@@ -21,7 +21,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentSession
 from roamtui.tui.messages import LinkTarget
-from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.conversations import ConversationsDialog
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.pickers import PickerDialog
@@ -95,7 +95,7 @@ async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener
     async with running(opener.make_app(str(file)), (100, 30)) as ui:
         await ui.ask("How many loaves?", "Forty.")
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
-        await ui.press_until(ConversationsScreen, "f4")
+        await ui.press_until(ConversationsDialog, "f4")
         await ui.wait_until(lambda: ui.app.screen.query_one(OptionList).option_count > 0)
         await ui.press_until("Forty.", "enter")
         assert [source for source, _ in opener.opened] == [str(file)]

@@ -12,7 +12,7 @@ from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.conversations import ConversationsDialog
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
 from tests.case_files import read_case
@@ -53,7 +53,7 @@ async def _show_conversations(ui: RunningApp) -> None:
         ui.model.add_replies("So.", "So.")
         await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
         await ui.ask(question)
-    await ui.press_until(ConversationsScreen, "f4")
+    await ui.press_until(ConversationsDialog, "f4")
     await ui.wait_until(lambda: ui.app.screen.query_one(OptionList).option_count > len(questions))
     await ui.press("j", "d")
 

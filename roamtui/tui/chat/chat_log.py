@@ -81,7 +81,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         """Pass on what a person types, unless it is a key here. Few letters are."""
         is_letter = (event.character or "").isalpha()
-        is_key = not is_letter or event.key in self._keys.chat_letters
+        is_key = not is_letter or event.key in self._keys.chat_keys
         if event.is_printable and not (is_key and event.key in self.screen.active_bindings):
             event.stop()
             self.post_message(self.Typed(event))

@@ -1,4 +1,4 @@
-"""`ConversationsScreen`: lists the saved conversations, to resume, rename, delete or export one."""
+"""`ConversationsDialog`: lists the saved conversations, to resume, rename, delete or export one."""
 
 import asyncio
 import re
@@ -38,7 +38,7 @@ from roamtui.tui.screens.lists import ListDialog, Row, contains_words
 _FILE_NAME_LENGTH_MAX = 60
 
 
-class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
+class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | None]):
     """Lists saved conversations, but not what `roamtui ask` saved.
 
     A person can switch to a conversation about the open document, unless none is open yet. If they choose a

@@ -345,9 +345,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="noting", exit_on_error=False)
     async def action_notes(self) -> None:
-        from roamtui.tui.screens.notes import NotesScreen
+        from roamtui.tui.screens.notes import NotesDialog
 
-        if target := await self.app.push_screen_wait(NotesScreen(self.agent, self.keys)):
+        if target := await self.app.push_screen_wait(NotesDialog(self.agent, self.keys)):
             self.reader_pane.ensure_reader().open_target(target)
 
     def action_copy_or_cancel(self) -> None:
@@ -358,14 +358,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="listing", exit_on_error=False)
     async def action_conversations(self) -> None:
-        from roamtui.tui.screens.conversations import ConversationsScreen
+        from roamtui.tui.screens.conversations import ConversationsDialog
 
         store = self.conversation.store
         assert store is not None, "the app saves its conversations"
         if not self.warn_if_busy():
-            screen = ConversationsScreen(self.conversation, store, self.keys)
+            dialog = ConversationsDialog(self.conversation, store, self.keys)
             before = self.conversation.switch_count
-            if request := await self.app.push_screen_wait(screen):
+            if request := await self.app.push_screen_wait(dialog):
                 self.app.post_message(request)
             elif self.conversation.switch_count != before:
                 self._resume_model()
@@ -397,9 +397,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def _choose_model(self) -> bool:
         """Let the person choose a model. Return False if they leave."""
-        from roamtui.tui.screens.pickers import ModelPicker
+        from roamtui.tui.screens.pickers import ModelDialog
 
-        if await self.app.push_screen_wait(ModelPicker(self.session)) is None:
+        if await self.app.push_screen_wait(ModelDialog(self.session)) is None:
             return False
         self._show_model()
         return True

@@ -1,4 +1,4 @@
-"""`NotesScreen`: the list of a person's notes on the document, and the prompt for their comment."""
+"""`NotesDialog`: the list of a person's notes on the document, and the prompt for their comment."""
 
 import asyncio
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600
 
 
-class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
+class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
     """Lists the notes on a document. The result is where the chosen one leads, or None."""
 
     AUTO_FOCUS = "ItemList"

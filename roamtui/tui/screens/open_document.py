@@ -135,11 +135,11 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def action_conversations(self) -> None:
-        from roamtui.tui.screens.conversations import ConversationsScreen  # noqa: PLC0415
+        from roamtui.tui.screens.conversations import ConversationsDialog  # noqa: PLC0415
 
         if self._is_open is not None:  # else only sources are listed
-            screen = ConversationsScreen(None, open_store(), self._keys)
-            if request := await self.app.push_screen_wait(screen):
+            dialog = ConversationsDialog(None, open_store(), self._keys)
+            if request := await self.app.push_screen_wait(dialog):
                 self._open_unless_open(request, None)
             else:
                 self._load_offers()  # some may be renamed or deleted

@@ -63,7 +63,7 @@ class PickerDialog(ListDialog[str, str | None]):
             self.app.notify(str(error), severity="error", markup=False)
 
 
-class ThemePicker(PickerDialog):
+class ThemeDialog(PickerDialog):
     """Lets a person choose a theme, and shows the app in the one under the cursor."""
 
     def __init__(self, app: App[None], services: Services) -> None:
@@ -92,7 +92,7 @@ class ThemePicker(PickerDialog):
         self.app.theme = self._original
 
 
-class ModelPicker(PickerDialog):
+class ModelDialog(PickerDialog):
     """Lists models, tests the chosen one, and lets the agent use it. The result is its name, or None."""
 
     def __init__(self, session: DocumentSession) -> None:

@@ -16,7 +16,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.errors import UsageError
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.conversations import ConversationsDialog
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
@@ -43,7 +43,7 @@ async def make_two(ui: RunningApp) -> None:
 
 
 async def open_list(ui: RunningApp) -> None:
-    await ui.press_until(ConversationsScreen, "f4")
+    await ui.press_until(ConversationsDialog, "f4")
     await ui.wait_until(lambda: ui.app.screen.query_one(OptionList).option_count > 0)
     await ui.pause()
 
@@ -57,7 +57,7 @@ async def listing(app: RoamApp) -> AsyncIterator[RunningApp]:
 
 
 def listed(app: RoamApp) -> list[str]:
-    assert isinstance(app.screen, ConversationsScreen)
+    assert isinstance(app.screen, ConversationsDialog)
     return [row.line.plain.split("\n")[0] for row in app.screen.list_rows(app.screen.typed)]
 
 
@@ -216,7 +216,7 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         if key == "n":
             await ui.wait_until("Choose another name, or press esc to cancel.")
             await ui.press("escape")
-        await ui.wait_until(ConversationsScreen)
+        await ui.wait_until(ConversationsDialog)
         assert ("Saved" in ui.text) is (key == "y")
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 

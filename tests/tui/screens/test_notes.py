@@ -9,7 +9,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import Note, NoteStore
 from roamtui.tui.actions import Scope
 from roamtui.tui.screens.dialogs import PromptDialog
-from roamtui.tui.screens.notes import NotesScreen
+from roamtui.tui.screens.notes import NotesDialog
 from tests.tui.driving import TEXT, RunningApp, make_app, running, show_answer
 
 BATCH = "It must rest for one hour after each batch"
@@ -25,10 +25,10 @@ async def keep(ui: RunningApp, words: str = "") -> None:
     await ui.press_until("Note saved · f6 lists all notes", *words, "enter")
 
 
-async def open_list(ui: RunningApp) -> NotesScreen:
-    await ui.press_until(NotesScreen, "f6")
+async def open_list(ui: RunningApp) -> NotesDialog:
+    await ui.press_until(NotesDialog, "f6")
     await ui.pause()
-    assert isinstance(ui.app.screen, NotesScreen)
+    assert isinstance(ui.app.screen, NotesDialog)
     return ui.app.screen
 
 
@@ -152,7 +152,7 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         assert "now reads “must rest for two hours”" in text
         assert "this section is no longer in the document" in text
         await ui.press_until("This section is no longer in the document.", "j", "enter")
-        assert isinstance(ui.app.screen, NotesScreen), "there is nowhere to go"
+        assert isinstance(ui.app.screen, NotesDialog), "there is nowhere to go"
         await ui.press_until(lambda: ui.app.screen is ui.main, "k", "enter")
         await ui.reach("Stone oven")
         await ui.wait_until("✎ why")

@@ -16,7 +16,7 @@ from roamtui.conversation.log import ConversationStore, ConversationSummary, ope
 from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentSession, OfferGroup
-from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.conversations import ConversationsDialog
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.open_document import list_path_completions
 from tests.agent.asking import NO_HITS
@@ -63,7 +63,7 @@ async def test_a_chosen_conversation_goes_on_and_examples_come_before_files(app:
 async def test_the_list_of_keys_runs_what_works_here(app: RoamApp) -> None:
     async with choosing(app) as ui:
         await ui.press_until("This does not work here.", "f1", *"global.notes", "enter")
-        await ui.press_until(ConversationsScreen, "escape", *"global.conversations", "enter")
+        await ui.press_until(ConversationsDialog, "escape", *"global.conversations", "enter")
 
 
 async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(app: RoamApp, opener: Opener) -> None:
