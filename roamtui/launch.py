@@ -141,7 +141,8 @@ class AppServices(Services):
         return DocumentSession(
             agent=agent,
             first_question=question,
-            options=replace(self.options, examples=suggest_questions(library)),
+            options=self.options,
+            examples=suggest_questions(library),
             reload_library=bootstrap.reload if can_reload else None,
             opened_at=opened_at,
             reload_on_change=self._is_watching,

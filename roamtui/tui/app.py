@@ -179,7 +179,7 @@ class RoamApp(App[None], inherit_bindings=False):
         return MainScreen(session, self._keys, self.key_queue)
 
     async def _ask_for_approval(
-        self, approval: ApprovalRequest, expected_on: Screen[None] | None = None, *, name: str = "Table"
+        self, approval: ApprovalRequest, expected_on: Screen[None] | None = None, *, name: str
     ) -> bool:
         """Ask before anything that costs money, and before fetching a page of another site.
 
@@ -276,7 +276,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 page.table.renew(table.rows, plan)
                 self._switch_to(mode, can_return=True)
                 return
-        screen = TableScreen(table, plan, self._keys, self._ask_for_approval)
+        screen = TableScreen(table, plan, self._keys, partial(self._ask_for_approval, name="Table"))
         self._switch_to(self._add_page(screen, _Page(table=screen)), can_return=True)
 
     @on(DocumentRequested)

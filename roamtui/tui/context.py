@@ -93,8 +93,6 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """The keys that replace the default ones, by action id. An empty one leaves the action without a key."""
     api_base: str = ""
     """The server of a model whose name is typed, as the command line says; empty for the provider's own."""
-    examples: tuple[str, ...] = ()
-    """Questions proposed in an empty conversation."""
 
 
 class DocumentSession(Struct, frozen=True, kw_only=True):
@@ -102,6 +100,8 @@ class DocumentSession(Struct, frozen=True, kw_only=True):
 
     agent: Agent
     options: TuiOptions
+    examples: tuple[str, ...] = ()
+    """Questions proposed in an empty conversation."""
     first_question: str = ""
     """A question to ask at once, which only the first model answers. Empty for none."""
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None

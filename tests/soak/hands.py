@@ -39,13 +39,20 @@ def patch_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr("roamtui.tui.reader.document_reader.open_in_viewer", lambda _path: False)
 
 
-def open_app(folder: Path, document: Path, model: Model, **options: Any) -> RoamApp:  # noqa: ANN401 - see `make_options`
+def open_app(
+    folder: Path,
+    document: Path,
+    model: Model,
+    examples: tuple[str, ...] = (),
+    **services: Any,  # noqa: ANN401 - see `make_options`
+) -> RoamApp:
     """Return an app about a document, which it can read again, with its conversations in a folder."""
     library = open_library((str(document),))
     session = Conversation(library, store=ConversationStore(folder / "conversations"))
     agent = Agent(session, model, Searcher(library), NO_HITS)
     reload_library = lambda *_: open_library((str(document),))  # noqa: E731 - it stands for a service
-    return app_over(session_of(agent, options=make_options(**options), reload_library=reload_library))
+    options = make_options(**services)
+    return app_over(session_of(agent, options=options, examples=examples, reload_library=reload_library))
 
 
 class Hands:

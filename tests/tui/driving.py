@@ -38,7 +38,7 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.agent.asking import NO_HITS
 from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.fakes.services import app_over, make_options, session_of
+from tests.fakes.services import app_over, session_of
 
 TEXT = read_case("bakery.md")
 
@@ -75,7 +75,7 @@ def make_session(
     library = library or build_library(SourceText(text=text, source="bakery.md", name="bakery"))
     conversation = Conversation(library, store=store, source_loader=loader)
     agent = Agent(conversation, model or ScriptedModel(replies), searcher and searcher(library), agent_options)
-    return session_of(agent, **{"options": make_options(examples=EXAMPLES), **given})
+    return session_of(agent, **{"examples": EXAMPLES, **given})
 
 
 def make_app(replies: Iterable[Reply] = (), **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_session`

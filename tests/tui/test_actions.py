@@ -1,5 +1,6 @@
 """The table of actions is whole: each does something, no key means two things; help and docs follow."""
 
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -29,9 +30,8 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
         case Scope.SAVED:
             return ui.app.screen
         case Scope.TABLE:
-            return TableScreen(
-                ResultTable(folder=Path()), make_plan(ScriptedModel()), build_keymap(), ui.app._ask_for_approval
-            )
+            approve = partial(ui.app._ask_for_approval, name="Table")
+            return TableScreen(ResultTable(folder=Path()), make_plan(ScriptedModel()), build_keymap(), approve)
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:

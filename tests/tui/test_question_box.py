@@ -13,13 +13,12 @@ from roamtui.conversation.update import AskOptions
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.question_queue import SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
-from tests.fakes.services import make_options
 from tests.tui.driving import EXAMPLES, RunningApp, make_app, running
 
 
 async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
     newest = "second\nin two lines"
-    async with running(make_app(options=make_options(examples=(newest, "first")))) as ui:
+    async with running(make_app(examples=(newest, "first"))) as ui:
         ui.box.remember(newest)  # it was asked again
         await ui.press("d")
         # in a question of several lines, the cursor first goes up through them
@@ -32,7 +31,7 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
 
 
 async def test_from_an_empty_box_up_goes_to_the_last_question_even_if_it_was_cleared() -> None:
-    async with running(make_app(["Forty."], options=make_options(examples=("second", "first")))) as ui:
+    async with running(make_app(["Forty."], examples=("second", "first"))) as ui:
         await ui.ask("Really?")
         await ui.press("up", "ctrl+c")
         assert ui.box.text == ""
@@ -41,7 +40,7 @@ async def test_from_an_empty_box_up_goes_to_the_last_question_even_if_it_was_cle
 
 
 async def test_a_changed_question_replaces_no_draft(store: ConversationStore) -> None:
-    async with running(make_app(["Forty."], store=store, options=make_options(examples=("second", "first")))) as ui:
+    async with running(make_app(["Forty."], store=store, examples=("second", "first"))) as ui:
         await ui.press(*"draft", "up", "x")
         assert ui.box.drafts == ["secondx", "draft"]
         for key, text in (("up", "first"), ("down", "secondx"), ("down", "draft")):

@@ -17,7 +17,7 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
 from tests.case_files import read_case
 from tests.fakes.services import make_options
-from tests.tui.driving import EXAMPLES, Compare, RunningApp, Scene, make_app, show_answer
+from tests.tui.driving import Compare, RunningApp, Scene, make_app, show_answer
 from tests.tui.opening import Opener
 from tests.tui.tabling import Tables, await_grid
 
@@ -26,7 +26,7 @@ _LARGE, _USUAL, _NARROW, _WIDE = (120, 35), (80, 24), (60, 20), (160, 40)
 
 def _make_still_app(theme: str = "dusk", **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_session`
     """Return an app without animation."""
-    options = make_options(theme=theme, examples=EXAMPLES)
+    options = make_options(theme=theme)
     app = make_app(options=options, **given)
     app.animation_level = "none"
     return app

@@ -31,8 +31,6 @@ class ContentView(Widget):
         """Index of the selected target."""
         self.answer_start: int | None = None
         """The empty line before an answer or its passages, or None without an answer."""
-        self.words_start = 0
-        """The first line with words of an answer, or of its first passage."""
 
     def on_unmount(self) -> None:
         """Release the drawn lines, because Textual caches the last thousand widgets, even removed ones."""

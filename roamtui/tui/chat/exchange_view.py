@@ -95,6 +95,8 @@ class ExchangeView(ContentView):
         self.source_range = range(0)
         """The indexes of these among all targets. Digits select them."""
         self.step_lines = range(0)
+        self.words_start = 0
+        """The first line with words of an answer, or of its first passage."""
         self._status = _WAITING
         """What happens now: waiting, or the end of the model's thinking. The next event ends it."""
         self._steps: list[Notice] = []

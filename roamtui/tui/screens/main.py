@@ -75,12 +75,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._match_cursor: MatchCursor | None = None
         """What the last search has found."""
         state = session.conversation.state
-        options = session.options
-        self.welcome = WelcomeView(state.library, options.examples, self.agent.model.name, keys)
+        self.welcome = WelcomeView(state.library, session.examples, self.agent.model.name, keys)
         self.chat_log = ChatLog(session.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(session.conversation, keys)
-        self.question_box = QuestionBox([*reversed(options.examples), *state.questions])
+        self.question_box = QuestionBox([*reversed(session.examples), *state.questions])
         self.status_line = StatusLine(state, self.agent.model, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
