@@ -91,12 +91,6 @@ class FindResults(Struct, frozen=True, kw_only=True):
         found = find_in_span(result.excerpt, self.library, span) if index is None else None
         return index, found.span if found else None
 
-    def highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
-        """Highlight words, and scroll to the match with this index, if any."""
-        offset = None if index is None else self.matches[index].start
-        number = "" if index is None else f" {index + 1:,}/{len(self.matches):,}"
-        reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
-
 
 class MatchCursor:
     """The results of the last search, and the match or result that was opened last."""
@@ -111,7 +105,7 @@ class MatchCursor:
         self._opened = result
         self._match_index, sentence = self.found.locate(result)
         reader.open(result.section_id, highlight=sentence)
-        self.found.highlight(reader, result.words, self._match_index)
+        _highlight(reader, self.found, result.words, self._match_index)
 
     def step(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one.
@@ -122,13 +116,20 @@ class MatchCursor:
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
-            self.found.highlight(reader, (self.found.phrase,), self._match_index)
+            _highlight(reader, self.found, (self.found.phrase,), self._match_index)
             return len(matches) > 1
         results = self.found.results
         if results:
             start = results.index(self._opened) if self._opened in results else min(0, -direction)
             self.open(reader, results[(start + direction) % len(results)])
         return len(results) > 1
+
+
+def _highlight(reader: Reader, found: FindResults, words: tuple[str, ...], index: int | None) -> None:
+    """Highlight words, and scroll to the match with this index, if any."""
+    offset = None if index is None else found.matches[index].start
+    number = "" if index is None else f" {index + 1:,}/{len(found.matches):,}"
+    reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
 
 
 class FindDialog(ListDialog[FindResult, FindResult | None]):
@@ -248,7 +249,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         if (result := self.list.highlighted_item) is not None and self._reader.display:
             index, sentence = self.found.locate(result)
             self._reader.show_section(self.found.library, result.section_id, highlight=sentence)
-            self.found.highlight(self._reader, result.words, index)
+            _highlight(self._reader, self.found, result.words, index)
 
     @override
     def action_choose(self) -> None:
