@@ -69,26 +69,26 @@ class AnswerReport:
     def endings(self) -> tuple[tuple[str, Severity], ...]:
         """How the exchange ended; nothing if it ended with an ordinary answer."""
         exchange = self.exchange
-        endings = (
-            (exchange.error, Severity.ERROR),
-            ("" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, ""), Severity.WARNING),
-            (self.unproven, Severity.WARNING if exchange.is_unproven else Severity.INFO),
-        )
+        stop_text = "" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, "")
+        endings = [(exchange.error, Severity.ERROR), (stop_text, Severity.WARNING)]
+        if self.proof_notice is not None:
+            endings.append(self.proof_notice)
         return tuple((text, severity) for text, severity in endings if text)
 
     @property
-    def unproven(self) -> str:
+    def proof_notice(self) -> tuple[str, Severity] | None:
         """Says that the answer has nothing to check, or which of its sentences the text does not carry."""
         if self.exchange.is_unproven:
-            return UNPROVEN_LABEL
+            return UNPROVEN_LABEL, Severity.WARNING
         answer = self.exchange.answer
         sentences = [answer[start:end] for start, end in self.exchange.unsourced]
         if not sentences:
-            return ""
+            return None
         first = (sanitise_line(extract_words(sentence)) for sentence in sentences[:_NAMED_MAX])
         named = " / ".join(shorten(words, _UNNAMED_LENGTH_MAX) for words in first)
         rest = f" / {len(sentences) - _NAMED_MAX:,} more" if len(sentences) > _NAMED_MAX else ""
-        return f"no source for {format_count(len(sentences), 'sentence')}: {named}{rest}"
+        text = f"no source for {format_count(len(sentences), 'sentence')}: {named}{rest}"
+        return text, Severity.INFO
 
     @property
     def verdict(self) -> str:

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.notices import format_cost
+from roamtui.conversation.notices import Severity, format_cost
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
@@ -123,8 +123,10 @@ def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
     if tokens:
         cost = format_cost(exchange.usage)
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
-    unproven = f"! {report.unproven}" if exchange.is_unproven else report.unproven
-    return [*filter(None, [report.verdict, unproven, report.reading, f"({model_name}{ending})"])]
+    proof, severity = report.proof_notice or ("", Severity.INFO)
+    if severity is Severity.WARNING:
+        proof = f"! {proof}"
+    return [*filter(None, [report.verdict, proof, report.reading, f"({model_name}{ending})"])]
 
 
 def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> str:
