@@ -129,7 +129,9 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     path = path or config_path()
     try:
         written = tomllib.loads(read_own_text(path))
-        table = _drop_empty(written) | {name: written[name] for name in ("keys",) if name in written}
+        table = _drop_empty(written)
+        if "keys" in written:
+            table["keys"] = written["keys"]
     except (FileNotFoundError, NotADirectoryError):
         table = {}
     except (OSError, UnicodeDecodeError) as error:
