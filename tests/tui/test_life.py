@@ -22,10 +22,9 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import Severity
 from roamtui.document.loader import build_library
-from roamtui.launch import AppServices, run_until_exit
+from roamtui.launch import EXAMPLE, AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
-from roamtui.offers import EXAMPLE
 from roamtui.paths import conversations_path
 from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp

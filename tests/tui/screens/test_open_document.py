@@ -13,7 +13,7 @@ from roamtui import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore, ConversationSummary, open_store
-from roamtui.offers import make_offers
+from roamtui.launch import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentSession, OfferGroup
 from roamtui.tui.screens.conversations import ConversationsDialog
