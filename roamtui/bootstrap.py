@@ -25,6 +25,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import (
     Loader,
     LoadingOptions,
+    OpenedSource,
     is_url,
     load_pages,
     load_pending,
@@ -98,7 +99,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     def open(
         self, sources: Sequence[str], *, load_all: bool = False, on_progress: ProgressCallback | None = None
-    ) -> tuple[Library, Loader | None]:
+    ) -> OpenedSource:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 
         The progress of a conversion goes to `on_progress`, or else to stderr. What cannot be read or combined
@@ -117,7 +118,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             cost = estimate_load_cost(file.path for file in loader.files.values())
             if load_all or (loader.files and cost <= _LOADED_AT_START_BYTES):
                 library = load_pending(library, loader)
-        return library, loader
+        return OpenedSource(library, loader)
 
     def _add_summaries(self, library: Library) -> Library:
         """Add the summaries that the index of the library holds."""
@@ -133,7 +134,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             )
             return library
 
-    def open_added(self, name: str) -> tuple[Library, Loader | None]:
+    def open_added(self, name: str) -> OpenedSource:
         """Open a source that is added to a conversation, with all its files."""
         if is_standard_input(name):
             raise UsageError("a document from standard input cannot be added. Save it as a file.")

@@ -291,14 +291,15 @@ class Conversation:
         """Add a source, after the current question. Raise `RoamtuiError` if it cannot be opened."""
         open_source = self._open_source
         assert open_source is not None, "without it no source can be added"
-        part, loader = await call_in_thread(open_source, name)
+        part = await call_in_thread(open_source, name)
         async with self.lock:
             library = self.state.library
-            if part.source in {source.name for source in list_sources_of(library)}:
-                raise UsageError(f"{make_short_name(part.source)} is already part of this conversation.")
-            sources = list_sources_with(library, part.source)
+            source_name = part.library.source
+            if source_name in {source.name for source in list_sources_of(library)}:
+                raise UsageError(f"{make_short_name(source_name)} is already part of this conversation.")
+            sources = list_sources_with(library, source_name)
             restored = await call_in_thread(
-                restore_sources, library, self.source_loader, sources, lambda _: (part, loader)
+                restore_sources, library, self.source_loader, sources, lambda _: part
             )
             await self._change_library(*restored)
         return sources[-1]

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
-from roamtui.document.loader import Loader, make_error_document, merge_loaders
+from roamtui.document.loader import Loader, OpenedSource, make_error_document, merge_loaders
 from roamtui.errors import RoamtuiError
 from roamtui.sources.source_names import format_names
 
-SourceOpener = Callable[[str], tuple[Library, Loader | None]]
+SourceOpener = Callable[[str], OpenedSource]
 """Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""
 
 
@@ -76,9 +76,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     return grown.graft_all(documents)
 
 
-def open_all(
-    sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str
-) -> tuple[Library, Loader | None]:
+def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> OpenedSource:
     """Open sources as one library called `source_name`. If a source fails, an empty document says why."""
     root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
     return _add_all(Library(source=source_name, root=root), None, sources, opener)
@@ -86,7 +84,7 @@ def open_all(
 
 def restore_sources(
     library: Library, loader: Loader | None, wanted: tuple[LibrarySource, ...], opener: SourceOpener
-) -> tuple[Library, Loader | None]:
+) -> OpenedSource:
     """Return a library with only the `wanted` sources, and its loader. If none are wanted, the first stays.
 
     Sources are read again only if one was taken out. If one cannot be opened, an empty document says why.
@@ -107,7 +105,7 @@ def restore_sources(
 
 def _add_all(
     library: Library, loader: Loader | None, sources: Iterable[LibrarySource], opener: SourceOpener
-) -> tuple[Library, Loader | None]:
+) -> OpenedSource:
     for source in sources:
         added_loader: Loader | None = None
         try:
@@ -116,7 +114,7 @@ def _add_all(
             added = Library(source=source.name, root=make_error_document("", str(error), is_page=False))
         library = add_source(library, source, added)
         loader = merge_loaders(loader, source.key, added_loader)
-    return library, loader
+    return OpenedSource(library, loader)
 
 
 def _wrap_in_listing(library: Library) -> Library:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import finalize
 
 from msgspec import Struct
@@ -213,6 +213,14 @@ def reload_documents(library: Library, loader: Loader, previous: Library, change
     return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
 
 
+class OpenedSource(NamedTuple):
+    """What a person named, opened."""
+
+    library: Library
+    loader: Loader | None
+    """Loads the files of the library and the pages that it links to. None if there is nothing to load."""
+
+
 def build_library(source: SourceText) -> Library:
     """Build the library of a single document."""
     return Library(source=source.source, root=parse_source_text(source))
@@ -220,11 +228,10 @@ def build_library(source: SourceText) -> Library:
 
 def open_sources(
     names: Sequence[str], options: LoadingOptions = _DEFAULTS, *, on_progress: ProgressCallback | None = None
-) -> tuple[Library, Loader | None]:
+) -> OpenedSource:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
-    Return the library, which is only the listing if there are several files, and the loader of the files and
-    links. The loader is None if there is nothing to load.
+    The library is only the listing if there are several files.
 
     Raises:
         SourceError: A source cannot be read.
@@ -237,13 +244,14 @@ def open_sources(
         library = open_web_source(
             url, loader.make_page_fetcher(), report, options.listing_seconds_max, options.conversion
         )
-        return library, loader
+        return OpenedSource(library, loader)
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
             library = build_library(
                 read_source(names[0], conversion=options.conversion, on_progress=on_progress)
             )
-            return library, Loader(options) if NodeKind.LINK in library.root.columns.kinds else None
+            has_links = NodeKind.LINK in library.root.columns.kinds
+            return OpenedSource(library, Loader(options) if has_links else None)
         for name in names:
             if not is_path(name):
                 raise UsageError(f"{name} cannot be opened together with other documents. Open it by itself.")
@@ -265,7 +273,8 @@ def open_sources(
         notes=listing.notes,
         left_out=listing.left_out,
     )
-    return Library(source=listing.source, root=root), Loader(options, files=listing.files)
+    library = Library(source=listing.source, root=root)
+    return OpenedSource(library, Loader(options, files=listing.files))
 
 
 def is_url(name: str) -> bool:

@@ -14,7 +14,7 @@ from roamtui.agent.tool_calls import TOOLS
 from roamtui.agent.tools import ToolContext, outline, quotes
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_pending
+from roamtui.document.loader import OpenedSource, load_pending
 from roamtui.errors import UsageError
 from roamtui.output import write_notice
 from roamtui.plain import sanitise_line, sanitise_text, shorten
@@ -39,7 +39,7 @@ class McpSession:
 
     def __init__(
         self,
-        read: Callable[[], tuple[Library, Loader | None]],
+        read: Callable[[], OpenedSource],
         make_searcher: Callable[[Library], Searcher | None] | None = None,
         sources: Sequence[str] = (),
     ) -> None:
@@ -53,14 +53,14 @@ class McpSession:
         self._make_searcher = make_searcher
         self._files = FileStamps(sources)
         self._stamps = self._files.read()
-        self._opened: tuple[Library, Loader | None] | None = None
+        self._opened: OpenedSource | None = None
         """The library with all its files. None before it is read."""
         self._has_unreported_change = False
         """Whether the library has changed since a call read it, and no result has said so yet."""
         self._searcher: Searcher | None = None
         self._checked_at = -math.inf
         """When a call last looked at the files for changes."""
-        self._refreshing: asyncio.Task[tuple[Library, Loader | None]] | None = None
+        self._refreshing: asyncio.Task[OpenedSource] | None = None
         """The newest refresh. If its call is cancelled, its thread continues, and the next call joins it."""
         self._calling = asyncio.Lock()
         """Held while the source is opened or a tool runs, because a client may call several at once."""
@@ -94,7 +94,7 @@ class McpSession:
         self._has_unreported_change = False
         return sanitise_text("\n\n".join([outcome.text, *notes]))
 
-    def _refresh(self) -> tuple[Library, Loader | None]:
+    def _refresh(self) -> OpenedSource:
         """Return the library and its loader, read again if the source has changed."""
         if time.monotonic() - self._checked_at >= _CHECK_SECONDS:
             stamps = self._files.read()
@@ -108,5 +108,5 @@ class McpSession:
             write_notice(*library.notes)
             library = library if loader is None else load_pending(library, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
-            self._opened = library, loader
+            self._opened = OpenedSource(library, loader)
         return self._opened

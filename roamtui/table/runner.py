@@ -18,7 +18,7 @@ from roamtui.conversation.notices import format_cost, format_usage
 from roamtui.conversation.state import make_conversation_id
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
+from roamtui.document.loader import Loader, OpenedSource
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
@@ -42,7 +42,7 @@ class TablePlan(Struct, frozen=True, kw_only=True):
     """The model, and the options for filling the cells of a table."""
 
     model: Model
-    open_source: Callable[[str], tuple[Library, Loader | None]]
+    open_source: Callable[[str], OpenedSource]
     """Opens a source by its path or URL, with all its files, or raises SourceError."""
     make_searcher: Callable[[Library], Searcher | None]
     agent_options: AgentOptions = field(default_factory=AgentOptions)
@@ -191,11 +191,11 @@ class _Filler(Struct, kw_only=True):
             else:
                 await self._fill_row(row, library, loader)
 
-    async def _open(self, row: ResultRow) -> tuple[Library, Loader | None]:
-        library, loader = await asyncio.to_thread(self.plan.open_source, row.source)
-        if not library.has_text:
+    async def _open(self, row: ResultRow) -> OpenedSource:
+        opened = await asyncio.to_thread(self.plan.open_source, row.source)
+        if not opened.library.has_text:
             raise SourceError("The document has no text.")
-        return library, loader
+        return opened
 
     def _make_failed(self, source: str, column: Column, text_hash: str = "") -> Cell:
         """Make the cell of a question that is not answered."""

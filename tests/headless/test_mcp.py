@@ -20,7 +20,7 @@ import pytest
 from roamtui.agent.specs import EXPAND, SEARCH
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
+from roamtui.document.loader import OpenedSource
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession
 from roamtui.search.searcher import Searcher
@@ -58,7 +58,7 @@ def list_ids(text: str) -> list[str]:
 
 def open_served() -> McpSession:
     library = open_library((str(HANDBOOK),))
-    return McpSession(lambda: (library, None), Searcher)
+    return McpSession(lambda: OpenedSource(library, None), Searcher)
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
@@ -125,12 +125,12 @@ async def test_the_call_after_a_cancelled_one_waits_for_the_same_read() -> None:
     started, may_end = threading.Event(), threading.Event()
     reads = 0
 
-    def read() -> tuple[Library, Loader | None]:
+    def read() -> OpenedSource:
         nonlocal reads
         reads += 1
         started.set()
         may_end.wait(WAIT_SECONDS)
-        return library, None
+        return OpenedSource(library, None)
 
     session = McpSession(read, Searcher)
     first = asyncio.create_task(session.call("outline", {}))
@@ -151,7 +151,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     sources = (str(tmp_path),)
     reads = 0
 
-    def read() -> tuple[Library, Loader | None]:
+    def read() -> OpenedSource:
         nonlocal reads
         reads += 1
         return Bootstrap().open(sources)
@@ -312,7 +312,7 @@ def make_book(words: int) -> Library:
 
 async def test_one_call_delivers_no_more_than_clients_take() -> None:
     library = make_book(2_500)
-    client = McpSession(lambda: (library, None))
+    client = McpSession(lambda: OpenedSource(library, None))
     ids = [id_of(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
     reply = await client.call("expand_sections", {"section_ids": [f"{section_id}:1" for section_id in ids]})
     assert estimate_tokens(reply) <= CALL_TOKENS_MAX + 1_000

@@ -14,8 +14,7 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.cli import main
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_pending, open_sources
+from roamtui.document.loader import OpenedSource, load_pending, open_sources
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import render_csv
 from roamtui.headless.ask import run_ask
@@ -57,9 +56,9 @@ class Source:
     """Pattern of what is said to be unread; empty if all was read."""
 
     @cached_property
-    def opened(self) -> tuple[Library, Loader | None]:
+    def opened(self) -> OpenedSource:
         library, loader = open_sources([self.name])
-        return (library if loader is None else load_pending(library, loader)), loader
+        return OpenedSource(library if loader is None else load_pending(library, loader), loader)
 
     def make_agent(self, model: Model | None = None) -> Agent:
         library, loader = self.opened

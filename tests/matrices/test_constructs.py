@@ -22,6 +22,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
+from roamtui.document.loader import OpenedSource
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
@@ -132,7 +133,7 @@ async def _ask(text: str, output_format: OutputFormat) -> tuple[Conversation, st
 
 async def _call_mcp(library: Library) -> str:
     """Read everything as a program would: the outline, then each part, page by page if it is long."""
-    client = McpSession(lambda: (library, None))
+    client = McpSession(lambda: OpenedSource(library, None))
     replies = [await client.call("outline", {})]
     for section_id in library.children(library.root_id):
         replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))

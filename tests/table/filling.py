@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
-from roamtui.document.library import Library
-from roamtui.document.loader import open_sources
+from roamtui.document.loader import OpenedSource, open_sources
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_question
@@ -65,10 +64,8 @@ def define(folder: Path, documents: Path, *questions: str) -> ResultTable:
     return table
 
 
-def open_one(source: str) -> tuple[Library, None]:
-    library, loader = open_sources((source,))
-    assert loader is None
-    return library, None
+def open_one(source: str) -> OpenedSource:
+    return open_sources((source,))
 
 
 def make_plan(model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> TablePlan:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import Usage
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
+from roamtui.document.loader import OpenedSource
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.table import render_json_table, render_markdown_table
 from roamtui.models.base import ModelRequest
@@ -141,7 +141,7 @@ async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder:
     assert failed.note == "Internal error (KeyError)."
     assert run.stop_reason == ""
 
-    def open_broken(source: str) -> tuple[Library, Loader | None]:
+    def open_broken(source: str) -> OpenedSource:
         if "bert" in source:
             raise KeyError(source)
         return open_source(source)
