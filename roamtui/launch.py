@@ -37,11 +37,9 @@ from roamtui.settings import save_settings
 from roamtui.sources.read import explain_error, is_path
 from roamtui.sources.source_names import format_source, split_sources
 from roamtui.sources.stamps import stamp_source
-from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer, TuiOptions
+from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer, TableSession, TuiOptions
 
 if TYPE_CHECKING:
-    from roamtui.table.runner import TablePlan
-    from roamtui.table.store import ResultTable
     from roamtui.tui.app import RoamApp
 
 _NOTES_MAX = 5
@@ -112,8 +110,8 @@ class AppServices(Services):
         return self.open(split_sources(source), conversation_id, model, on_progress)
 
     @override
-    def open_table(self, sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
-        return self._bootstrap.make_table(sources, jobs=_TABLE_JOBS)
+    def open_table(self, sources: tuple[str, ...]) -> TableSession:
+        return TableSession(*self._bootstrap.make_table(sources, jobs=_TABLE_JOBS))
 
     def open(
         self,

@@ -28,7 +28,7 @@ from roamtui.errors import EXIT_CANCELLED
 from roamtui.plain import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
-from roamtui.tui.context import DocumentSession, TuiOptions
+from roamtui.tui.context import DocumentSession, TableSession, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.paste_parser import PasteParser, get_lenient_decoder
@@ -39,8 +39,6 @@ from roamtui.tui.themes import load_themes
 if TYPE_CHECKING:
     from roamtui.conversation.library_loader import ApprovalRequest
     from roamtui.models.base import Model
-    from roamtui.table.runner import TablePlan
-    from roamtui.table.store import ResultTable
     from roamtui.tui.screens.dialogs import ConfirmDialog
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.table import TableScreen
@@ -75,9 +73,7 @@ class RoamApp(App[None], inherit_bindings=False):
     CSS_PATH: ClassVar[CSSPathType | None] = [_FOLDER / name for name in _FIRST_STYLES]
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
-    def __init__(
-        self, options: TuiOptions, first: DocumentSession | tuple[ResultTable, TablePlan] | None = None
-    ) -> None:
+    def __init__(self, options: TuiOptions, first: DocumentSession | TableSession | None = None) -> None:
         """Show `first`, or let the person choose a document."""
         self.available_themes, theme, theme_problem = load_themes(options.theme)
         # before the style sheet is made: a change later would parse it again
@@ -132,8 +128,8 @@ class RoamApp(App[None], inherit_bindings=False):
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)
         self.add_mode(_START_MODE, Screen)
         self.set_keymap(self._keys.textual_keymap)
-        if isinstance(self._first, tuple):
-            self._show_table(*self._first)
+        if isinstance(self._first, TableSession):
+            self._show_table(self._first)
         elif self._first is None:
             self.action_open_document()
         if self._problems:
@@ -265,18 +261,19 @@ class RoamApp(App[None], inherit_bindings=False):
     async def action_open_table(self) -> None:
         names = self.main_screen.conversation.state.library.source_names
         model = self._shared_model
-        table, plan = await asyncio.to_thread(self._options.services.open_table, names)
-        self._show_table(table, plan if model is None else replace(plan, model=model.copy()))
+        session = await asyncio.to_thread(self._options.services.open_table, names)
+        plan = session.plan if model is None else replace(session.plan, model=model.copy())
+        self._show_table(TableSession(session.table, plan))
 
-    def _show_table(self, table: ResultTable, plan: TablePlan) -> None:
+    def _show_table(self, session: TableSession) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         for mode, page in self._pages.items():
-            if page.table is not None and page.table.table.folder == table.folder:
-                page.table.renew(table.rows, plan)
+            if page.table is not None and page.table.table.folder == session.table.folder:
+                page.table.renew(session)
                 self._switch_to(mode, can_return=True)
                 return
-        screen = TableScreen(table, plan, self._keys, partial(self._ask_for_approval, name="Table"))
+        screen = TableScreen(session, self._keys, partial(self._ask_for_approval, name="Table"))
         self._switch_to(self._add_page(screen, _Page(table=screen)), can_return=True)
 
     @on(DocumentRequested)

@@ -80,7 +80,7 @@ class Services(Protocol):
         `model` replaces the model of the settings. Called in a thread. Raises what `on_progress` raises.
         """
 
-    def open_table(self, sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
+    def open_table(self, sources: tuple[str, ...]) -> TableSession:
         """Prepare the table about some sources, or the table in a folder. Called in a thread."""
 
 
@@ -126,3 +126,10 @@ class DocumentSession(Struct, frozen=True, kw_only=True):
         if source_loader is not None:  # a closed screen is part of a cycle that is never collected
             source_loader.close()
         return failure
+
+
+class TableSession(Struct, frozen=True):
+    """One open table, and how to fill it."""
+
+    table: ResultTable
+    plan: TablePlan

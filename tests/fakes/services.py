@@ -10,10 +10,8 @@ from roamtui.convert.converted import ProgressCallback
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer
-from roamtui.table.runner import TablePlan
-from roamtui.table.store import ResultTable
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import DocumentSession, Services, StartOffer, TuiOptions
+from roamtui.tui.context import DocumentSession, Services, StartOffer, TableSession, TuiOptions
 
 
 class FakeServices(Services):
@@ -49,7 +47,7 @@ class FakeServices(Services):
         raise UsageError("Nothing else can be opened here.")
 
     @override
-    def open_table(self, sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
+    def open_table(self, sources: tuple[str, ...]) -> TableSession:
         raise UsageError("There is no table here.")
 
 

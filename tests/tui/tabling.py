@@ -8,10 +8,8 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.convert.converted import ProgressCallback
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
-from roamtui.table.runner import TablePlan
-from roamtui.table.store import ResultTable
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import DocumentSession
+from roamtui.tui.context import DocumentSession, TableSession
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
@@ -31,8 +29,9 @@ class Tables:
         self.questions = [PERIOD, PETS, HEATING]
         self.model: Model = answering_model()
 
-    def open_table(self, _sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
-        return define(self.folder, self.leases, *self.questions), make_plan(self.model, jobs=2)
+    def open_table(self, _sources: tuple[str, ...]) -> TableSession:
+        table = define(self.folder, self.leases, *self.questions)
+        return TableSession(table, make_plan(self.model, jobs=2))
 
     def open_source(
         self, source: str, log: str | None, model: Model | None, _report: ProgressCallback

@@ -11,6 +11,7 @@ from textual.widget import Widget
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import ResultTable
 from roamtui.tui.actions import ACTIONS, Scope, build_keymap
+from roamtui.tui.context import TableSession
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsDialog
 from roamtui.tui.screens.open_document import OpenDialog
@@ -30,8 +31,9 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
         case Scope.SAVED:
             return ui.app.screen
         case Scope.TABLE:
+            session = TableSession(ResultTable(folder=Path()), make_plan(ScriptedModel()))
             approve = partial(ui.app._ask_for_approval, name="Table")
-            return TableScreen(ResultTable(folder=Path()), make_plan(ScriptedModel()), build_keymap(), approve)
+            return TableScreen(session, build_keymap(), approve)
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:

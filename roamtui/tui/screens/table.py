@@ -25,11 +25,12 @@ from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, parse_question
-from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
+from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import ResultRow, ResultTable, add_column, delete_column
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
+from roamtui.tui.context import TableSession
 from roamtui.tui.messages import DocumentRequested, SectionTarget
 from roamtui.tui.screen_words import adapt_flags, format_error
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
@@ -128,19 +129,18 @@ class TableScreen(Screen[None]):
 
     def __init__(
         self,
-        table: ResultTable,
-        plan: TablePlan,
+        session: TableSession,
         keys: Keymap,
         approve: Callable[[ApprovalRequest, Screen[None]], Awaitable[bool]],
     ) -> None:
-        """Show a table. `plan` says how to fill its cells. `approve` asks the person before that."""
+        """Show a table. `approve` asks the person before its cells are filled."""
         super().__init__()
-        self.table = table
-        self.plan = plan
+        self.table = session.table
+        self.plan = session.plan
         self._keys = keys
         self._approve = approve
         self._head = Static(classes="head")
-        self._grid = TableGrid(table)
+        self._grid = TableGrid(session.table)
         self._proof = Static(classes="proof")
         self._message = Static(classes="message")
         self._typed = ""
@@ -160,11 +160,11 @@ class TableScreen(Screen[None]):
         if not self.table.columns:
             self.action_add_column()
 
-    def renew(self, rows: tuple[ResultRow, ...], plan: TablePlan) -> None:
+    def renew(self, session: TableSession) -> None:
         """Show the rows that were listed again, unless a run is asking about the present ones."""
-        self.plan = plan
+        self.plan = session.plan
         if not self._filling.locked():
-            self.table.rows = rows
+            self.table.rows = session.table.rows
             self._grid.show()
 
     @on(events.ScreenSuspend)
