@@ -1,6 +1,5 @@
 """`roamtui ask` and `table`: questions, and their answers as text or JSON."""
 
-import sys
 from argparse import Namespace
 
 from roamtui.commands.arguments import (
@@ -51,10 +50,7 @@ def _run_ask(args: Namespace) -> int:
         output_format = OutputFormat.EVENTS
     elif args.json:
         output_format = OutputFormat.JSON
-    is_watched = sys.stderr.isatty()
-    status = asyncio.run(
-        run_ask(agent, args.question, within, is_watched=is_watched, output_format=output_format)
-    )
+    status = asyncio.run(run_ask(agent, args.question, within, output_format))
     return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_proven)
 
 

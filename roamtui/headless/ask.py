@@ -54,8 +54,6 @@ async def run_ask(
     agent: Agent,
     question: str,
     within: str | None = None,
-    *,
-    is_watched: bool,
     output_format: OutputFormat = OutputFormat.TEXT,
 ) -> int:
     """Ask, write progress and answer, close the conversation and the model, and return the exit status.
@@ -69,11 +67,9 @@ async def run_ask(
     if not agent.conversation.state.library.has_text:
         raise SourceError("The document has no text. Choose another document.")
     is_streaming = output_format is OutputFormat.TEXT and sys.stdout.isatty() and can_show_styles()
-    live = None
-    if is_streaming or (is_watched and output_format is not OutputFormat.EVENTS):
-        live = LiveAnswer(agent, is_streaming=is_streaming)
-    write_laid_out = write_raw if live is None else live.write_last
-    report = AskReport(agent, output_format, is_watched=is_watched, write_laid_out=write_laid_out)
+    is_watched = output_format is not OutputFormat.EVENTS and sys.stderr.isatty()
+    live = LiveAnswer(agent, is_streaming=is_streaming) if is_streaming or is_watched else None
+    report = AskReport(agent, output_format, is_watched=is_watched)
     try:
         with end_after_task():
             await agent.ask(question, AskOptions(within=within, is_one_shot=True))
@@ -83,12 +79,12 @@ async def run_ask(
     finally:
         if live is not None:
             live.stop()
-        told = agent.conversation.save_failure
+        reported_failure = agent.conversation.save_failure
         failure = agent.conversation.close()
-        if failure and failure != told:
+        if failure and failure != reported_failure:
             warn(failure)
         await agent.model.close()
-    status = report.finish()
+    status = report.finish(write_raw if live is None else live.write_last)
     state = agent.conversation.state
     if state.exchanges and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
         exchange = state.exchanges[-1]
@@ -110,12 +106,10 @@ class AskReport:
         output_format: OutputFormat = OutputFormat.TEXT,
         *,
         is_watched: bool,
-        write_laid_out: Callable[[str], None] = write_raw,
     ) -> None:
         self._agent = agent
-        self._is_watched = is_watched and output_format is not OutputFormat.EVENTS
+        self._is_watched = is_watched
         self._output_format = output_format
-        self._write_laid_out = write_laid_out
         self._steps: list[dict[str, Any]] = []
         self._opened_ids: dict[str, None] = {}
         """Ids of the sections that search or the model opened or found open, in order."""
@@ -151,7 +145,7 @@ class AskReport:
             library = self._agent.conversation.state.library
             write_notice(*(notice.format() for notice in make_notices(event, library)))
 
-    def finish(self) -> int:
+    def finish(self, write_laid_out: Callable[[str], None] = write_raw) -> int:
         """Write the answer to the last question, and return the exit status."""
         final = self.final
         self.final = None
@@ -163,7 +157,7 @@ class AskReport:
         elif self._output_format is OutputFormat.JSON:
             write_json(self._make_answer(final))
         elif final.answer or final.citations:
-            write_answer(state.exchanges[-1], state.library, self._agent.model.name, self._write_laid_out)
+            write_answer(state.exchanges[-1], state.library, self._agent.model.name, write_laid_out)
         if final.error:
             warn(final.error)
         failures = (StopReason.ERROR, StopReason.COST, StopReason.NEAREST, StopReason.NOT_FOUND)

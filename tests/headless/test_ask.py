@@ -84,7 +84,7 @@ def test_the_exit_status_says_how_a_question_ended(stopped: StopReason, error: s
 
 async def test_nothing_is_said_of_who_answered_if_nobody_did(capsys: pytest.CaptureFixture[str]) -> None:
     agent = Agent(Conversation(make_library()), ScriptedModel([ScriptedReply(error=ModelError("No."))]))
-    assert await run_ask(agent, "Where?", is_watched=False) == 1
+    assert await run_ask(agent, "Where?") == 1
     assert capsys.readouterr().out == ""
 
 
@@ -94,7 +94,7 @@ async def test_a_section_for_which_there_was_no_room_is_not_among_those_that_wer
     text = "\n".join(f"# Part {number}\n\n{'The heron waits by the water. ' * 150}" for number in range(9))
     opening = expanding(*(f"Part {number}" for number in range(9)))
     agent = make_agent([opening, "Not found: no."], text=text, window_tokens=8_000)
-    await run_ask(agent, "Where?", is_watched=False, output_format=OutputFormat.JSON)
+    await run_ask(agent, "Where?", output_format=OutputFormat.JSON)
     answer = json.loads(capsys.readouterr().out)
     results = [(result["id"], result["status"]) for step in answer["steps"] for result in step["results"]]
     opened = [section_id for section_id, status in results if status == "opened"]

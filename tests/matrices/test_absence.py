@@ -122,7 +122,7 @@ def _ask(source: Source, capture: Capture) -> str:
 
 
 def _ask_model(source: Source, capture: Capture) -> str:
-    assert asyncio.run(run_ask(source.make_agent(), _QUESTION, is_watched=False)) == 1
+    assert asyncio.run(run_ask(source.make_agent(), _QUESTION)) == 1
     return capture.readouterr().out
 
 

@@ -127,7 +127,7 @@ async def _ask(text: str, output_format: OutputFormat) -> tuple[Conversation, st
     written = io.StringIO()
     with redirect_stdout(written):
         model = ScriptedModel([ScriptedReply(text=text, chunk_size=LONG)] * 2)
-        await run_ask(Agent(session, model), QUESTION, is_watched=False, output_format=output_format)
+        await run_ask(Agent(session, model), QUESTION, output_format=output_format)
     return session, written.getvalue()
 
 

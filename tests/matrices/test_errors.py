@@ -37,7 +37,7 @@ async def test_commands_and_exports_tell_it(
     steps: int, output_format: OutputFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     agent = _make_failing(steps)
-    assert await run_ask(agent, "How much?", is_watched=True, output_format=output_format) == 1
+    assert await run_ask(agent, "How much?", output_format=output_format) == 1
     out, err = capsys.readouterr()
     _check(err)
     assert _CONTROL.search(out) is None
