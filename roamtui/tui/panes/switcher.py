@@ -211,7 +211,7 @@ class PaneSwitcher(Horizontal):
                 self.main = Scope.CHAT
                 self.focus_scope(Scope.INPUT)
             case NodesLoaded(section_ids=ids) if (section_id := self._reader.section_id) in ids:
-                self._reader.ensure_reader().open(section_id, is_read=False)
+                self._reader.ensure_reader().open(section_id, is_visit=False)
             case _:
                 pass
 

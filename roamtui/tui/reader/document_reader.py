@@ -54,8 +54,8 @@ class DocumentReader(Reader):
         """The reader went to a section."""
 
         section_id: str
-        is_read: bool
-        """Whether the person went there to read, so that the outline must follow."""
+        moves_outline: bool
+        """Whether the person went there to read, so that the outline follows."""
 
     def __init__(self, conversation: Conversation) -> None:
         super().__init__()
@@ -78,11 +78,11 @@ class DocumentReader(Reader):
         is_nearest: bool = False,
         offset: int = 0,
         can_go_back: bool = True,
-        is_read: bool = True,
+        is_visit: bool = True,
     ) -> None:
         """Show a section, and remember the previous position if `can_go_back`. See `show_section`.
 
-        With `is_read`, the outline follows, and the conversation records that the person reads the section.
+        If it `is_visit`, the outline follows, and the conversation records that the person reads the section.
         """
         self.display = True
         before = self.position
@@ -90,8 +90,8 @@ class DocumentReader(Reader):
         if can_go_back and before is not None and self.position != before:
             self._jumps.append(before)
         self.match_label = ""
-        self.post_message(self.Opened(section_id, is_read))
-        if is_read:
+        self.post_message(self.Opened(section_id, is_visit))
+        if is_visit:
             self._record(section_id)
 
     def _record(self, section_id: str | None) -> None:
@@ -111,9 +111,9 @@ class DocumentReader(Reader):
         """Show the section that was last read in the conversation."""
         section_id = self._conversation.state.reading_id
         if section_id is not None and section_id in self.library:
-            self.open(section_id, is_read=False)
+            self.open(section_id, is_visit=False)
 
-    def open_target(self, target: SectionTarget, *, is_read: bool = True) -> None:
+    def open_target(self, target: SectionTarget, *, is_visit: bool = True) -> None:
         """Open a section or quote that the conversation refers to.
 
         If another section contains the quote, show that section. If none does, show the nearest passage. If a
@@ -133,7 +133,7 @@ class DocumentReader(Reader):
         if span is not None and target.statement:
             found = find_in_span(target.statement, self.library, span)
             span = found.span if found else span
-        self.open(section_id, highlight=span, is_nearest=is_nearest, is_read=is_read)
+        self.open(section_id, highlight=span, is_nearest=is_nearest, is_visit=is_visit)
         if warning:
             self.notify(f"{warning}.", markup=False)
 
@@ -145,7 +145,7 @@ class DocumentReader(Reader):
             return
         shown_id = self.section_id
         if shown_id in library and library.node(shown_id or "").content_span.doc == match.doc:
-            self.post_message(self.Opened(section_id, is_read=True))
+            self.post_message(self.Opened(section_id, moves_outline=True))
             self._record(section_id)
         else:
             self.open(section_id)
@@ -182,7 +182,7 @@ class DocumentReader(Reader):
         while self._jumps:
             position = self._jumps.pop()
             if position.section_id in self.library:
-                self.open(position.section_id, offset=position.offset, can_go_back=False, is_read=False)
+                self.open(position.section_id, offset=position.offset, can_go_back=False, is_visit=False)
                 self._record(self.section_id)
                 return
         self.post_message(ReturnRequested())

@@ -444,11 +444,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         target = event.target
         is_visible = Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
         if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
-            self.reader_pane.ensure_reader().open_target(target, is_read=False)
+            self.reader_pane.ensure_reader().open_target(target, is_visit=False)
 
     def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
         """Show what the person reads, and let the outline follow."""
-        if event.is_read:
+        if event.moves_outline:
             self.tree_pane.outline.go_to(event.section_id)
             self.panes.show_reader()
         self.panes.show()
