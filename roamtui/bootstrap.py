@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_source_missing
-from roamtui.conversation.log import ConversationStore, open_store
+from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
@@ -215,17 +215,21 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         limit = self.settings.limits.max_cost_usd
         return AgentOptions(instructions=self.settings.instructions, cost_usd_max=limit)
 
-    def _choose_conversation(
-        self,
-        store: ConversationStore,
-        library: Library,
-        conversation_id: str | None,
-        *,
-        with_one_shots: bool,
+    @staticmethod
+    def find_conversation(
+        library: Library, conversation_id: str | None, *, with_one_shots: bool = False
     ) -> str:
-        """Return the id of the conversation to resume; see `make_agent`. Empty for a new one."""
+        """Return the id of the conversation to resume, or an empty one if `conversation_id` is None.
+
+        An empty `conversation_id` means the latest one, which may be of `roamtui ask` only if
+        `with_one_shots`.
+
+        Raises:
+            RoamtuiError: There is no such conversation, it cannot be read, or it is about another source.
+        """
         if conversation_id is None:
             return ""
+        store = open_store()
         if not conversation_id:
             return store.find_latest(get_source_key(library), with_one_shots=with_one_shots).id
         source = store.load(conversation_id).source
@@ -239,34 +243,29 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         self,
         library: Library,
         loader: Loader | None,
-        conversation_id: str | None = None,
+        saved_id: str = "",
         model: Model | None = None,
         *,
         uses_typed_model: bool = True,
-        with_one_shots: bool = False,
     ) -> Agent:
-        """Make the agent for a new conversation about a library, or for one that is resumed.
+        """Make the agent for a new conversation about a library, or for the saved one with an id.
 
-        Without `conversation_id` the conversation is new, with an empty one it is the latest, which may be of
-        `roamtui ask` only if `with_one_shots`. Without a `model`, it keeps its own, unless another was typed
-        on the command line. `uses_typed_model` says whether that one is meant for this conversation.
+        Without a `model`, a conversation keeps its own, unless another was typed on the command line.
+        `uses_typed_model` says whether that one is meant for this conversation.
 
         Raises:
-            RoamtuiError: There is no conversation to resume, it cannot be read, or a choice is unavailable.
+            RoamtuiError: The conversation cannot be read, or a choice is unavailable.
         """
         from roamtui.agent.agent import Agent
         from roamtui.conversation.conversation import Conversation
 
-        store = open_store()
         conversation = Conversation(
             library,
-            store=store,
+            store=open_store(),
             options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
             source_loader=loader,
             open_source=self.open_added,
-            saved_id=self._choose_conversation(
-                store, library, conversation_id, with_one_shots=with_one_shots
-            ),
+            saved_id=saved_id,
         )
         # for instance that a source of the conversation is gone
         for note in conversation.state.library.notes:

@@ -122,7 +122,7 @@ class AppServices(Services):
         *,
         uses_typed_model: bool = False,
     ) -> DocumentSession:
-        """Open a document for the app; see `Bootstrap.make_agent`.
+        """Open a document for the app; see `Bootstrap.find_conversation` and `Bootstrap.make_agent`.
 
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
@@ -140,9 +140,8 @@ class AppServices(Services):
             )
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
-        agent = bootstrap.make_agent(
-            library, loader, conversation_id, model, uses_typed_model=uses_typed_model
-        )
+        saved_id = bootstrap.find_conversation(library, conversation_id)
+        agent = bootstrap.make_agent(library, loader, saved_id, model, uses_typed_model=uses_typed_model)
         progress.is_muted = True
         # A source that cannot be read twice, such as standard input, has no stamp.
         can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
@@ -228,7 +227,8 @@ class Launch(Struct, frozen=True, kw_only=True):
         self._reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat
 
-        agent = self.bootstrap.make_agent(library, loader, self.conversation_id, self.model)
+        saved_id = self.bootstrap.find_conversation(library, self.conversation_id)
+        agent = self.bootstrap.make_agent(library, loader, saved_id, self.model)
         write_notice(*library.notes)
         return PlainChat(agent).run(self.model.question if isinstance(self.model, RecordedModel) else "")
 

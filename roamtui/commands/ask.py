@@ -40,9 +40,8 @@ def _run_ask(args: Namespace) -> int:
         raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_command_sources(args)
     within = find_reference(library, args.within).section_id if args.within else None
-    agent = bootstrap.make_agent(
-        library, loader, args.conversation, bootstrap.make_model(), with_one_shots=True
-    )
+    saved_id = bootstrap.find_conversation(library, args.conversation, with_one_shots=True)
+    agent = bootstrap.make_agent(library, loader, saved_id, bootstrap.make_model())
     if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs consent
         agent.use_model(agent.model)
     output_format = OutputFormat.TEXT
