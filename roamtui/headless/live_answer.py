@@ -86,6 +86,9 @@ class LiveAnswer:
 
     def _follow_event(self, event: ConversationEvent) -> None:
         self._reply.follow_event(event)
+        if isinstance(event, StepStarted):  # text before a step was no answer
+            self._answer = ""
+            self._checker = None
         match event:
             case AnswerStreamed(text=text):
                 self._answer += text
@@ -96,11 +99,7 @@ class LiveAnswer:
                 self._draw()
             case QuestionAnswered() | QuestionDropped():
                 self.stop()
-            case _:
-                # Other subscribers may write a line about the event. Text before an action was no answer.
-                if isinstance(event, StepStarted):
-                    self._answer = ""
-                    self._checker = None
+            case _:  # other subscribers may write a line about the event
                 self._spinner.show("")
                 self._text.show("")
 
