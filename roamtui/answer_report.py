@@ -8,7 +8,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
-from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity, format_cost
 from roamtui.conversation.state import Exchange
@@ -35,6 +35,8 @@ _STOP_TEXTS = {
 }
 _UNNAMED_LENGTH_MAX = 80
 """Number of characters by which a person knows a quote or a sentence again."""
+_UNQUOTED_LABEL = "no quotes to verify"
+_UNNAMED_LABEL = "no quote names its section"
 _NAMED_MAX = 3
 """Maximum number of unread sections, or of sentences without a source, that are named with an answer."""
 _QUERY_LENGTH_MAX = 60
@@ -79,7 +81,7 @@ class AnswerReport:
     def proof_notice(self) -> tuple[str, Severity] | None:
         """Says that the answer has nothing to check, or which of its sentences the text does not carry."""
         if self.exchange.is_unproven:
-            return UNPROVEN_LABEL, Severity.WARNING
+            return _UNNAMED_LABEL if self.exchange.unnamed else _UNQUOTED_LABEL, Severity.WARNING
         answer = self.exchange.answer
         sentences = [answer[start:end] for start, end in self.exchange.unsourced]
         if not sentences:

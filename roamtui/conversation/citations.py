@@ -37,7 +37,6 @@ class QuoteState(StrEnum):
 
 
 UNREAD_LABEL = "not in the text that the model read"
-UNPROVEN_LABEL = "no quotes to verify"
 _QUOTE_LABELS = {
     QuoteState.EXACT: ("quote found in the text", "✓"),
     QuoteState.RESPELLED: ("quote found in the text, written otherwise", "✓"),

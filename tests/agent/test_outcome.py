@@ -6,6 +6,7 @@ from io import StringIO
 
 import pytest
 
+from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.export.html import render_html
@@ -106,3 +107,13 @@ async def test_a_quote_that_names_no_section_is_told_beside_the_count(written: s
     assert all(told in page for page in pages)
     assert all(("not looked up" in page) is bool(unnamed) for page in pages)
     assert exchange.is_proven is not bool(unnamed)
+
+
+@pytest.mark.parametrize("quote", ["", ' It says "members must pay five hundred pounds at once".'])
+async def test_an_answer_without_proof_says_whether_its_quotes_name_no_section(quote: str) -> None:
+    agent = make_agent([expanding("Fees"), saying(f"You pay.{quote}"), saying(f"You pay.{quote}")])
+    await answer(agent)
+    state = agent.conversation.state
+    (exchange,) = state.exchanges
+    ((text, _),) = AnswerReport(exchange, state.library).endings
+    assert text == ("no quote names its section" if quote else "no quotes to verify")
