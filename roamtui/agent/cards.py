@@ -22,10 +22,19 @@ class PassageCard(Struct, frozen=True):
     """The words of the question that the passage, its heads and the title of its section have."""
 
     @property
+    def found_label(self) -> str:
+        """The words that were found, if any, for its head."""
+        return f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
+
+    @property
+    def beside(self) -> str:
+        """The row of another table that says what its row is about, if any."""
+        return shorten(self.passage.statement.beside, _WORDS_LENGTH_MAX)
+
+    @property
     def label(self) -> str:
-        """Names the words that were found, and the row beside its own, if any."""
-        found = f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
-        return " · ".join(filter(None, (found, shorten(self.passage.statement.beside, _WORDS_LENGTH_MAX))))
+        """Both in one line."""
+        return " · ".join(filter(None, (self.found_label, self.beside)))
 
 
 def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:

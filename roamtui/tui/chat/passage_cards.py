@@ -83,7 +83,7 @@ class PassageCardList:
             if drawn.blocks or not index:
                 lines.append(Content())
             place = f" · {drawn.place}" if drawn.place else ""
-            found = f" · {sanitise_text(card.label)}" if card.label else ""
+            found = f" · {sanitise_text(card.found_label)}" if card.found_label else ""
             *above, own = drawn.path
             path = "".join(f"{title}{PATH_STEP}" for title in above)
             title = Content.assemble((path, "$muted"), (own, "bold"), (f"{place}{found}", "$muted"))
@@ -95,6 +95,7 @@ class PassageCardList:
             else:
                 laid_out = MarkdownLayout(width=room, view=View.CARD).lay_out(drawn.blocks)
                 shown = [render_line(line, room) for line in laid_out]
+            shown += wrap(Content.styled(sanitise_text(card.beside), "$muted"), room) if card.beside else []
             is_selected = first + index == view.selected_index
             bar = Content.styled("│ ", "$accent" if is_selected else "$foreground 30%")
             for line in shown:

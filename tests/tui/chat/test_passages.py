@@ -73,6 +73,17 @@ _DECKS = [f"On deck {number} one waits for the bell and looks at the sea." for n
 LONG = f"# Ferry\n\n## Tickets\n\n{' '.join([*_DECKS[:30], 'A bicycle costs 2 crowns.', *_DECKS[30:]])}\n"
 
 
+async def test_a_card_shows_below_a_row_the_row_of_another_table_that_says_what_it_is_about() -> None:
+    classes = "# Classes\n\n| Class | Covers |\n|---|---|\n| B | barges |\n| C | punts |\n\n"
+    fees = "# Deposits\n\nOn return.\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
+    async with running(make_offline_app(text=classes + fees), LARGE) as ui:
+        await show_cards(ui, "deposit for a punt")
+        lines = list_lines(ui)
+        start = lines.index("│ Class C | Deposit £100")
+        assert lines[start - 1].endswith("has: deposit")
+        assert lines[start + 1 : start + 3] == ["│ Class C | Covers punts", "│ ▸ whole passage"]
+
+
 async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
     async with running(make_offline_app(text=LONG), LARGE) as ui:
         await show_cards(ui, "What is the fee for tiny bicycles in Norway?")
