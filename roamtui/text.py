@@ -60,6 +60,10 @@ class Span(Struct, frozen=True, kw_only=True):
         """Return whether the range shares a character with another."""
         return self.doc == other.doc and self.start < other.end and other.start < self.end
 
+    def is_in(self, other: Span) -> bool:
+        """Return whether another range has all of it."""
+        return self.doc == other.doc and other.start <= self.start and self.end <= other.end
+
 
 def format_page(page: int | None, label: str) -> str:
     """Format a page, such as ``p. 12`` or ``p. 12 (printed iv)``; empty without a page."""

@@ -217,7 +217,7 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
     cited_id = citation.section_id if citation.section_id in library else None
     sentence = citation.original_sentence if citation.is_lost else ""
     place = _find_words(citation.quote, sentence, library, cited_id)
-    if place is not None and not any(map(place.found.span.overlaps, read)):
+    if place is not None and not all(any(map(part.is_in, read)) for part in place.found.parts):
         return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
     cited = [] if cited_id is None else [library.node(cited_id).content_span]
     for spans, similarity_min in (

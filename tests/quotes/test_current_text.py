@@ -197,6 +197,17 @@ def test_the_nearest_words_may_be_in_a_part_of_the_section_that_was_not_read() -
     assert format_nearest(citation) == "nearest, line 5 (not read by the model): owes more than [-£50-]{+£25+}"
 
 
+@pytest.mark.parametrize("quote", ["Dogs are welcome ... but not in the shed", "Dogs are welcome at the counter"])
+def test_words_of_which_the_model_had_read_a_part_are_not_said_to_be_missing(quote: str) -> None:
+    text = "# Shed\n\n## Dogs\n\nDogs are welcome at the counter, but not in the shed.\n"
+    state = begin(make_state(text))
+    read = Span(doc="", start=text.index("welcome"), end=text.index(", but"))
+    state = replace(state, exchanges=(replace(state.exchanges[0], excerpts=(read,)),))
+    (citation,) = add_nearest(QuoteChecker(state).cite(f'"{quote}" [{find(state, "Dogs")}]'), state)
+    assert format_nearest(citation) == "these words are in Dogs, line 5, which the model had not read"
+    assert find_cited_passage(citation, state)[1] == "The model had not read these words"
+
+
 def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> None:
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
     citations = add_nearest(QuoteChecker(state).cite(f'"kept for four weeks" [{find(state, "Loans")}]'), state)
