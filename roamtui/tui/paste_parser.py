@@ -7,7 +7,7 @@ typed. So a web page could put a text on the clipboard that sends a question, or
 
 import codecs
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from time import monotonic
 
@@ -67,3 +67,10 @@ class PasteParser(XTermParser):
         if text:
             yield events.Paste(text)
             self._pasted_at = monotonic()
+
+    @override
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        """Read alt with a digit as that key, not as the sign that a Mac types with it, such as ¢."""
+        if len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1].isdecimal():
+            return (events.Key(f"alt+{sequence[1]}", None),)
+        return super()._sequence_to_key_events(sequence, alt)

@@ -1,4 +1,4 @@
-"""What is pasted is text, whatever it contains and in however many parts it arrives."""
+"""What is pasted is text, whatever it contains and in however many parts it arrives; keys with alt are none."""
 
 import math
 
@@ -27,6 +27,10 @@ def parse(*parts: str) -> list[events.Key | events.Paste]:
     parser = PasteParser()
     messages = [message for part in parts for message in parser.feed(part)]
     return [message for message in messages if isinstance(message, events.Key | events.Paste)]
+
+
+def test_alt_with_a_digit_types_nothing() -> None:
+    assert [(key.key, key.character) for key in parse("\x1b4") if isinstance(key, events.Key)] == [("alt+4", None)]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
