@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import PurePath
@@ -122,7 +122,7 @@ def choose_passages(
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
-    tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits})
+    tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits}, known=texts)
     weights = _TermWeights(question, titled_texts, tables.values())
     texts |= {node_id: text for node_id, text in tables.items() if weights.rows.joins(text)}
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
@@ -181,8 +181,8 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
     return found_by, texts
 
 
-def _read_tables(library: Library, docs: Iterable[str]) -> dict[str, str]:
-    """Read the sections with tables of some documents, unless there are many."""
+def _read_tables(library: Library, docs: Iterable[str], *, known: Container[str]) -> dict[str, str]:
+    """Read the sections with tables of some documents, unless there are many. Those `known` are left out."""
     found: dict[str | None, None] = {}
     for doc in sorted(docs):
         for match in _TABLE_RULE.finditer(library.documents_by_key[doc].text):
@@ -190,7 +190,8 @@ def _read_tables(library: Library, docs: Iterable[str]) -> dict[str, str]:
     section_ids = [section_id for section_id in found if section_id is not None]
     if len(section_ids) > _TABLES_MAX:
         return {}
-    return {each: library.clean_text(library.node(each).own_content_span) for each in section_ids}
+    unread = (section_id for section_id in section_ids if section_id not in known)
+    return {each: library.clean_text(library.node(each).own_content_span) for each in unread}
 
 
 def _take_first(
@@ -401,8 +402,7 @@ class _TermWeights:
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
-        self.matcher = TermMatcher(self.weights, matcher.language)
-        self.matcher.units = matcher.units
+        self.matcher = TermMatcher(self.weights, matcher.language, matcher.units)
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
         self.rows = _RowJoiner(self.matcher, frozenset(counts).intersection(terms), (*texts, *tables))
@@ -452,7 +452,8 @@ class _RowJoiner:
         if not self.join_row(unit):
             return statement
         rows = self._rows[get_row_name(unit)]
-        return statement._replace(beside=max(rows, key=lambda row: len(rows[row])))
+        others = (row for row in rows if row != unit.as_row.text)
+        return statement._replace(beside=max(others, key=lambda row: len(rows[row])))
 
 
 def _score_passages(

@@ -196,12 +196,14 @@ class TermMatcher:
     A stop word is no form of another word: "what" has the stem of "whats", and "us" that of "use".
     """
 
-    def __init__(self, terms: Iterable[str], language: Language) -> None:
-        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
+    def __init__(self, terms: Iterable[str], language: Language, units: Mapping[str, str] = {}) -> None:
+        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German.
+
+        `units` has the word after each number of the question. Such a number is no sum of other money.
+        """
         self.terms = tuple(terms)
         self.language = language
-        self.units: Mapping[str, str] = {}
-        """The word after each number of the question. Such a number is no sum of other money."""
+        self.units = units
         self._terms_by_form: dict[str, str] = {}
         self._terms_by_word: dict[str, str | None] = {}
         """The words met so far. Most of them occur often and are no terms."""
@@ -221,11 +223,11 @@ class TermMatcher:
     @classmethod
     def for_question(cls, question: str) -> TermMatcher:
         """Find the terms of a question."""
-        matcher = cls(extract_query_terms(question), detect_language(question))
+        language = detect_language(question)
+        stopped = STOP_WORDS_BY_LANGUAGE[language]
         numbers = _NUMBER_WITH_UNIT.findall(question.lower())
-        stopped = STOP_WORDS_BY_LANGUAGE[matcher.language]
-        matcher.units = {number: unit for number, unit in numbers if unit not in stopped}
-        return matcher
+        units = {number: unit for number, unit in numbers if unit not in stopped}
+        return cls(extract_query_terms(question), language, units)
 
     @property
     def content_terms(self) -> tuple[str, ...]:

@@ -84,6 +84,8 @@ def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_althoug
     passages = choose_passages(library, "whats the deposit for a punt", hits)
     assert passages[0].statement.row == "Class C | Deposit £100"
     assert passages[0].statement.beside == "Class C | Covers punts"
+    passages = choose_passages(library, "whats the deposit of £100 for a punt", hits)
+    assert passages[0].statement.beside == "Class C | Covers punts", "not the row itself"
     passages = choose_passages(library, "whats the deposit for a punt", hits[:1])
     assert library.node(passages[0].section_id).title == "Deposits"
 
