@@ -5,7 +5,8 @@ It never says that other words are missing: a text can say the same in other for
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from os.path import commonprefix
 
 from roamtui.document.library import Library
@@ -59,12 +60,12 @@ def list_absent_names(query: str, library: Library) -> list[str]:
     library is too long to scan. It scans all texts, so call it in a thread.
     """
     texts = [document.text for document in library.documents]
-    if sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
+    if not _is_scannable(texts):
         return []
     titles = [title for document in library.documents for title in (document.title, *document.columns.titles)]
     missing = _list_forms(query)
     for text in ("\n".join((library.source, *titles)), *texts):
-        for piece in _iter_pieces(text) if missing else ():
+        for piece in _iter_normalised(text) if missing else ():
             missing = {
                 word: forms for word, forms in missing.items() if not any(form in piece for form in forms)
             }
@@ -75,18 +76,20 @@ def spell_out(question: str, library: Library) -> str:
     """Return a question with what its abbreviations stand for: "annual general meeting" for "agm".
 
     An abbreviation is a word that no text has, but whose letters begin neighbouring words, other than stop
-    words. If different words begin so, only those with capitals count. 5 MB take 0.1 s for each such word.
+    words. If different words begin so, only those with capitals count. It scans all texts, unless the library
+    is too long, so call it in a thread: 5 MB take 0.1 s for each such word.
     """
     texts = [document.text for document in library.documents]
+    pieces = [*chain.from_iterable(map(_iter_pieces, texts))] if _is_scannable(texts) else []
     for word in filter(_ABBREVIATION.fullmatch, extract_query_terms(question)):
         whole = re.compile(rf"\b{word}\b", re.IGNORECASE)
-        if any(map(whole.search, texts)):
+        if any(map(whole.search, pieces)):
             continue
         first, *others = list(word)
         rest = "".join(rf"[\s-]+{initial}[^\W\d_]+" for initial in others)
         # What is before the first letter is checked after it, which is faster.
         pattern = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}", re.IGNORECASE)
-        found = {" ".join(phrase.split()) for text in texts for phrase in pattern.findall(text)}
+        found = {" ".join(phrase.split()) for piece in pieces for phrase in pattern.findall(piece)}
         phrases = {phrase for phrase in found if STOP_WORDS.isdisjoint(phrase.lower().split())}
         named = [phrase for phrase in phrases if phrase.istitle()]
         spelled = {phrase.lower() for phrase in named or phrases}
@@ -123,18 +126,28 @@ def _shorten(word: str) -> str:
     return start.removesuffix("e").removesuffix("i")
 
 
-def _iter_pieces(text: str) -> Iterator[str]:
-    """Yield a text, normalised, in pieces that end with a line. All at once would block other threads."""
-    from html import unescape  # noqa: PLC0415
+def _is_scannable(texts: Iterable[str]) -> bool:
+    """Return whether some texts are short enough to look for words in all of them."""
+    return sum(map(len, texts)) <= _SCANNED_LENGTH_MAX
 
+
+def _iter_pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces that end with a line. All at once would block other threads."""
     start = 0
     while start < len(text):
         end = text.find("\n", start + _PIECE_LENGTH) + 1 or len(text)
-        piece = unescape(text[start:end])
+        yield text[start:end]
+        start = end
+
+
+def _iter_normalised(text: str) -> Iterator[str]:
+    """Yield the pieces of a text, normalised."""
+    from html import unescape  # noqa: PLC0415
+
+    for piece in map(unescape, _iter_pieces(text)):
         yield _normalise(piece)
         if _TAG.search(piece):  # what looks like a tag may be code, and so a name itself
             yield _normalise(_TAG.sub("", piece))
-        start = end
 
 
 def _normalise(text: str) -> str:
