@@ -85,6 +85,11 @@ def normalise_letters(text: str) -> str:
     return _SIGNS.sub("", text).casefold()
 
 
+def blank_matches(pattern: re.Pattern[str], text: str) -> str:
+    """Replace what a pattern matches with as many spaces, so that all offsets stay."""
+    return pattern.sub(lambda match: " " * len(match[0]), text)
+
+
 def normalise_line_ends(text: str) -> str:
     r"""Return `text` with every line end as ``\n``."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

@@ -39,6 +39,7 @@ from roamtui.quotes.wording import (
 from roamtui.quotes.words import read_words
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import expand_sources
+from roamtui.text import blank_matches
 
 _SOURCE_LINES = re.compile(
     r"^Source: (?P<source>\S(?:.*\S)?)(?P<added>(?:\s*\nAdded source: .+)*)", re.MULTILINE
@@ -155,14 +156,12 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
         if exported:
-            answers = text
-            for line in exported:
-                answers = answers[: line.start()] + " " * len(line[0]) + answers[line.end() :]
+            answers = blank_matches(_CELL_LINE, blank_matches(_CITATION_LINE, text))
             claims += _read_edited(answers, name, claims)
         return tuple(sorted((*claims, *blocks), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
-    without_links = _LINK.sub(lambda link: " " * len(link[0]), text)
+    without_links = blank_matches(_LINK, text)
     marks += find_claimed_marks(without_links, library)
     marks.sort(key=attrgetter("start"))
     claims = []

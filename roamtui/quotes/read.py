@@ -20,7 +20,7 @@ from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.outline.ids import WORD, Mark
 from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
-from roamtui.text import INVISIBLE, Bounds
+from roamtui.text import INVISIBLE, Bounds, blank_matches
 
 _LINK = "\ufdd1"
 """Replaces each character of a link that is a mark, as `FILLER` does for other marks. It is a noncharacter,
@@ -154,7 +154,7 @@ def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:
         hidden = "x" if letter is not None and letter[0].islower() else "X"
         parts += masked[position : quote.start], hidden * (end - quote.start)
         position = end
-    text = _ABOVE_MARKS.sub(lambda match: " " * len(match[0]), "".join([*parts, masked[position:]]))
+    text = blank_matches(_ABOVE_MARKS, "".join([*parts, masked[position:]]))
     text = text.replace(_LINK, FILLER)
     text = _IN_PARENTHESES.sub(lambda match: FILLER * len(match[0]), text)
     text = _BLANK_QUOTE_LINE.sub(lambda match: ">" * len(match[0]), text)

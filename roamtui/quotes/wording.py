@@ -12,7 +12,7 @@ from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
 from roamtui.plain import format_json, sanitise_line
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
 from roamtui.quotes.words import read_words
-from roamtui.text import normalise_line_ends
+from roamtui.text import blank_matches, normalise_line_ends
 
 SENTENCE_LABEL = "In full:"
 """Introduces what a document says around a quote."""
@@ -115,7 +115,7 @@ def format_sentence(sentence: str) -> str:
 
 def blank_document_lines(text: str) -> str:
     """Replace the lines that say what a document has with spaces: they are no quotes of the author."""
-    return _DOCUMENT_LINE.sub(lambda match: " " * len(match[0]), text)
+    return blank_matches(_DOCUMENT_LINE, text)
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:
