@@ -192,7 +192,7 @@ def _write_lead(
 
 
 def _judge(passages: Sequence[FoundPassage]) -> str:
-    """Say how near the nearest passages are, as far as that is known."""
+    """Say how near the nearest passages are: by words alone, or in meaning if it was compared."""
     if all(passage.similarity is None for passage in passages):
         return _NEAREST_BY_WORDS
     return _NEAREST if any(passage.is_near for passage in passages) else _NOT_CLOSE

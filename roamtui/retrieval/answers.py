@@ -383,7 +383,7 @@ class _TermWeights:
     """How much the words of a question, their synonyms and corrections weigh."""
 
     def __init__(self, question: str, texts: Sequence[str], tables: Iterable[str]) -> None:
-        """Weigh the words by the texts. Rows of `tables` complete those of the texts.
+        """Weigh the words by how rare they are in the texts. Their rows may be joined with those of `tables`.
 
         A word that no text has, and that looks like a mistyped stop word, such as "whats", does not count.
         """
@@ -426,7 +426,7 @@ class _RowJoiner:
     """
 
     def __init__(self, matcher: TermMatcher, present: frozenset[str], texts: Iterable[str]) -> None:
-        """Join rows of some texts, one of which has each of the words `present`."""
+        """Join rows of some texts. `present` are the words of the question that any text has."""
         self._matcher = matcher
         self._present = present
         self._rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
@@ -436,7 +436,7 @@ class _RowJoiner:
                 self._rows[name][unit.as_row.text] = words
 
     def join_row(self, unit: Unit) -> frozenset[str]:
-        """Return the words of the question that the others add to a row."""
+        """Return the words of the question that rows joined with this one have, or none if none is joined."""
         joined = frozenset[str]().union(*self._rows.get(get_row_name(unit), {}).values())
         own = self._matcher.find_terms(f"{unit.head_words} {unit.words}") if joined else joined
         return joined if self._present <= joined | own and not self._present <= own else frozenset()
@@ -446,7 +446,7 @@ class _RowJoiner:
         return any(map(self.join_row, read_units(text).units))
 
     def read_statement(self, text: str, start: int, end: int) -> Statement:
-        """Read a statement, beside a row with the joined row that has most words of the question."""
+        """Read a statement. Beside a row stands the joined row with most words of the question."""
         statement = read_statement(text, start, end)
         unit = next(unit for unit in read_units(text).units if start < unit.end)
         if not self.join_row(unit):

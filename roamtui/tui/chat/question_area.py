@@ -46,7 +46,7 @@ _SELECTION_LENGTH_MAX = 500
 
 
 def _find_other_key(text: str) -> tuple[str, str] | None:
-    """Return the action that a text asks for if it is no question, and what its key does."""
+    """Return the action that the person may have meant by a text, and what its key does, or None."""
     if text in QUIT_WORDS:
         return "global.quit", "quits"
     with suppress(OSError, ValueError):  # too long for a path, or no text of a path
