@@ -10,7 +10,7 @@ from roamtui.conversation.update import OpenSections, open_for_agent
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from tests.benchmarks.measuring import format_row, format_seconds
-from tests.benchmarks.wide_tree import SIZE, KeyBench, SilentTerminal
+from tests.benchmarks.wide_tree import SIZE, KeyBench, SilentTerminal, measure_waiting
 from tests.tui.long_conversation import make_long_app
 
 _QUESTIONS = (2_000, 20)
@@ -21,6 +21,7 @@ _KEYS = {Scope.INPUT: ("x", "y"), Scope.TREE: ("j", "space", "k", "space"), Scop
 
 async def bench_long_conversation() -> list[str]:
     """Measure keys in all panes and events of an answer. The apps take turns, so a busy machine is busy for both."""
+    waiting = await measure_waiting()
     rounds: list[list[float]] = [[] for _ in _QUESTIONS]
     async with AsyncExitStack() as stack:
         apps = [make_long_app(questions) for questions in _QUESTIONS]
@@ -30,16 +31,16 @@ async def bench_long_conversation() -> list[str]:
         gc.freeze()  # as `launch` does
         for turn in range(_TURNS + 1):
             for app, seconds in zip(apps, rounds, strict=True):
-                seconds.append(await _measure_round(app, turn))
+                seconds.append(await _measure_round(app, turn, waiting))
     own, other = (median(seconds[1:]) for seconds in rounds)
     what = "a key or an event of an answer, after 2,000 questions / after 20"
     value = f"{format_seconds(own)} / {format_seconds(other)}"
     return [format_row(what, value, f"ratio ≤ {_RATIO_MAX:g}", is_met=own <= _RATIO_MAX * other)]
 
 
-async def _measure_round(app: RoamApp, turn: int) -> float:
+async def _measure_round(app: RoamApp, turn: int, waiting: float) -> float:
     """Return the mean time of a key or an event."""
-    bench = KeyBench(app)
+    bench = KeyBench(app, waiting)
     conversation = app.main_screen.conversation
     seconds = []
     for scope, keys in _KEYS.items():
