@@ -71,8 +71,11 @@ class Agent:
                 consent=self._consent,
                 options=self.options,
             )
-            with self.search.meter.charging():
-                await loop.answer(question, options)
+            try:
+                with self.search.meter.charging():
+                    await loop.answer(question, options)
+            finally:
+                self._consent.end_question()
             return conversation.state.exchanges[-1]
 
     async def check_answers_again(self) -> int:

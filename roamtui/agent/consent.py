@@ -71,8 +71,8 @@ class Consent:
     def __init__(self, conversation: Conversation, spending: SpendingLimit) -> None:
         self._conversation = conversation
         self._spending = spending
-        self._unlimited_id = ""
-        """Id of the conversation whose spending limit the person lifted."""
+        self._is_limit_lifted = False
+        """Whether the person lifted the spending limit for the current question."""
         self._agreement: tuple[Model, int] | None = None
         """A model that the person chose or agreed to, for the conversation with this `switch_count`."""
 
@@ -119,10 +119,10 @@ class Consent:
 
         `unrecorded` was used too, but the conversation does not know of it yet.
         """
+        if self._is_limit_lifted:
+            return lambda _: None
         conversation = self._conversation
         account = conversation.state.id
-        if self._unlimited_id == account:
-            return lambda _: None
         release = self._spending.reserve(account, conversation.state.spent + unrecorded, request)
         if release is None:
             return None
@@ -137,21 +137,24 @@ class Consent:
     async def reserve_or_ask(self, model: Model, sent: Usage, reply_tokens: int) -> Release | None:
         """Reserve the cost of a request and its reply, or else ask the person. Return None if they decline.
 
-        Without known prices, they count as free.
+        If they agree, there is no limit until `end_question`. Without known prices, they count as free.
         """
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
         release = self.reserve(Usage(), add_cost(request, model.facts.prices))
         if release is not None:
             return release
-        state = self._conversation.state
-        limit = f"Your limit is ${self._spending.usd_max:,.10g}."
-        question = "The next request may exceed your spending limit."
-        detail = f"Spent so far: {format_cost(state.spent) or 'nothing'}. {limit}"
-        approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
-        if not await self._conversation.approver(approval):
-            return None
-        self._unlimited_id = state.id
-        return lambda _: None
+        spent = format_cost(self._conversation.state.spent) or "nothing"
+        approval = ApprovalRequest(
+            question="This question may cost more than your spending limit.",
+            detail=f"Spent so far: {spent}. Your limit is ${self._spending.usd_max:,.10g}.",
+            yes="Continue this question",
+        )
+        self._is_limit_lifted = await self._conversation.approver(approval)
+        return (lambda _: None) if self._is_limit_lifted else None
+
+    def end_question(self) -> None:
+        """Hold the next question to the spending limit again."""
+        self._is_limit_lifted = False
 
 
 def format_model(name: str, server: str | None) -> str:

@@ -76,7 +76,7 @@ QUOTES = ToolSpec(
     description=(
         "Look up every quotation of a text, such as your answer: words in quotation marks, block "
         "quotes. Each gets a verdict and its place: found; elsewhere (in another section than the one "
-        "whose [id] follows it); not_found, with the nearest words. "
+        "whose [id] follows it); unreachable (the page cannot be read); not_found, with the nearest words. "
         f"At most {QUOTES_MAX} a call."
     ),
     parameters={

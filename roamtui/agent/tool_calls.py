@@ -1,7 +1,6 @@
 """The tools that a model gets for a library, and its calls of these tools."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
@@ -50,18 +49,19 @@ class CallRunner:
         """The calls of the current reply. Until a call has run, its result is `CALL_NOT_RUN`."""
         self._ids: set[str] = set()
         """Ids of the calls so far."""
-        self._counts = Counter[tuple[str, str]]()
-        """How often each tool was called with the same arguments, since a call last changed what is open."""
+        self._same: dict[tuple[str, str], list[str]] = {}
+        """Ids of the calls of each tool with the same arguments, since a call last changed what is open."""
 
     @property
     def may_call(self) -> bool:
         """Whether the model may call more tools. It may not once it repeats its calls."""
-        return max(self._counts.values(), default=0) < _SAME_CALLS_MAX
+        return max(map(len, self._same.values()), default=0) < _SAME_CALLS_MAX
 
     def begin_reply(self, messages: Iterable[Message]) -> None:
-        """Forget the calls of the last reply. Those in the `messages` of the next request have results."""
+        """Forget the calls of the last reply, and those that the `messages` of the next request leave out."""
         self.uses = ()
         self._ids = {call.id for message in messages for call in message.tool_calls}
+        self._same = {key: [each for each in ids if each in self._ids] for key, ids in self._same.items()}
 
     def add(self, call: ToolCall) -> None:
         """Add a call of the current reply."""
@@ -106,8 +106,9 @@ class CallRunner:
         name = call.name[:_NAME_LENGTH_MAX]
         arguments = parse_tool_arguments(call.arguments)
         key = name, json.dumps(arguments, sort_keys=True)
-        self._counts[key] += 1
-        if self._counts[key] > 1:
+        same = self._same.setdefault(key, [])
+        same.append(call.id)
+        if len(same) > 1:
             notice = "The model repeated a request, so it was not carried out again"
             return ToolResponse(text=REPEATED_CALL, event=ToolFinished(notice=notice))
         tool = self._tools.get(call.name)
@@ -117,11 +118,11 @@ class CallRunner:
         try:
             response = await tool.run(arguments, context)
         except RoamtuiError as error:
-            del self._counts[key]  # the same call may succeed later
+            same.clear()  # the same call may succeed later
             return ToolResponse(text=f"{name} failed: {error}")
         state = context.conversation.state
         if state.library is not before.library or state.open_sections != before.open_sections:
-            self._counts = Counter({key: 1})  # other calls may have new results
+            self._same = {key: same}  # other calls may have new results
         if any(status == OpenStatus.NO_ROOM for _, status in response.event.results):
-            self._counts[key] -= 1  # the next step has room again
+            same.clear()  # the next step has room again
         return response

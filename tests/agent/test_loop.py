@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
+from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, REPEATED_CALL, SYSTEM
 from roamtui.conversation.events import CloseReason, QuestionAnswered, SectionsClosed, StopReason, ToolFinished
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.messages import Message, Role, Usage
@@ -113,16 +113,13 @@ async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None
     assert not model_of(agent).requests
 
 
-async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
+async def test_a_yes_at_the_spending_limit_holds_for_one_question() -> None:
     approver = FakeApprover(answer=True)
     agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1, sends_hits=False), approver=approver)
-    for _ in range(3):
-        assert (await answer(agent, "Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
-    assert len(approver.asked) == 1
-    await agent.conversation.start_new()
-    for _ in range(2):
-        await ask(agent, "Why?", EXPENSIVE)
-    assert len(approver.asked) == 2
+    for number in range(3):
+        opening = ScriptedReply(calls=expanding("Herons").calls, usage=EXPENSIVE.usage)
+        assert (await answer(agent, "Why?", opening, EXPENSIVE, EXPENSIVE)).stopped is StopReason.ANSWERED
+        assert len(approver.asked) == number + 1
 
 
 async def test_a_question_whose_answer_cannot_be_judged_is_closed_with_its_paid_reply(
@@ -174,6 +171,13 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert f"forty grams of fish a day. {WORDS * 3}" not in text
     assert "An owl turns its head" in text
     assert "Herons?" in text
+
+
+async def test_a_call_may_be_made_again_after_its_result_has_left_the_transcript() -> None:
+    agent = make_agent(text=DOCUMENT)
+    await answer(agent, "Herons?", expanding("Herons"), refuse, expanding("Herons"), saying("Not found: no."))
+    assert REPEATED_CALL not in "".join(results(agent))
+    assert "forty grams of fish a day" in "\n".join(message.text for message in sent(agent))
 
 
 async def test_a_window_of_unknown_size_is_shared_as_if_it_had_64_000_tokens() -> None:

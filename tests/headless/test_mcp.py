@@ -120,6 +120,16 @@ async def test_quotes_of_another_assistant_are_checked(text: str, document: str,
     assert expected in checked
 
 
+async def test_a_quote_of_a_page_that_cannot_be_read_is_not_called_false(tmp_path: Path) -> None:
+    (tmp_path / "fees.md").write_text("# Fees\n\nA spade costs 2 euros a day.\n", "utf-8")
+    (tmp_path / "loans.md").write_bytes(bytes(range(256)))
+    library = open_library((str(tmp_path),))
+    session = McpSession(lambda: OpenedSource(library, None), Searcher)
+    text = '"A rake is lent for nine days"'
+    checked = await session.call("check_quotes", {"text": text, "document": "loans.md"})
+    assert checked.startswith(f"1 quote: 1 unreachable.\n1. unreachable: {text}\n   "), checked
+
+
 async def test_the_call_after_a_cancelled_one_waits_for_the_same_read() -> None:
     library = open_library((str(HANDBOOK),))
     started, may_end = threading.Event(), threading.Event()

@@ -21,7 +21,11 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import format_sentence
 
 _QUOTE_LENGTH = 300
-_VERDICTS = {ClaimStatus.UNCHANGED: "found", ClaimStatus.MOVED: "elsewhere"}
+_VERDICTS = {
+    ClaimStatus.UNCHANGED: "found",
+    ClaimStatus.MOVED: "elsewhere",
+    ClaimStatus.UNREACHABLE: "unreachable",
+}
 _NOT_FOUND = "not_found"
 _NO_TEXT = "check_quotes needs a text: the one that has the quotations."
 _NO_QUOTE = "No quote to check: a quote is a block quote, or three or more words between quotation marks."
