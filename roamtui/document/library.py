@@ -277,7 +277,15 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         if len(problems) > _PROBLEMS_MAX:
             more = format_count(len(problems) - _PROBLEMS_MAX, "more document")
             notes.append(f"Could not read {more}. To list them, run `roamtui outline` with --skipped.")
+        if names := self.empty_names:
+            notes.append(f"No text: {format_names(names)}.")
         return tuple(notes)
+
+    @property
+    def empty_names(self) -> list[str]:
+        """The keys of documents that were read and have no text."""
+        read = [document for document in self.grafts.values() if not document.problem]
+        return [document.key for document in read if not document.text or document.text.isspace()]
 
     @property
     def has_text(self) -> bool:

@@ -49,6 +49,8 @@ def print_skipped(library: Library) -> None:
     skipped = {} if listing is None else {kind: sorted(names) for (_, kind), names in listing.skipped.items()}
     if problems := [document.problem for document in library.documents if document.problem]:
         skipped["files that cannot be read"] = problems
+    if empty := library.empty_names:
+        skipped["files without text"] = empty
     for kind, names in skipped.items():
         write_text("\n  ".join([f"{kind}:", *map(sanitise_line, names)]) + "\n")
     if not skipped:

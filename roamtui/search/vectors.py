@@ -47,7 +47,7 @@ class _Section(NamedTuple):
 
 
 def _read_section(node: Node) -> _Section | None:
-    """Return what is embedded of a section, or None if it has only subsections."""
+    """Return what is embedded of a section, or None if it has only subsections or is an empty file."""
     document = node.document
     columns = document.columns
     start, end = columns.starts[node.row : node.row + 2]
@@ -55,7 +55,7 @@ def _read_section(node: Node) -> _Section | None:
     own = document.text[start:end]
     body = strip_heading(own) if kind is NodeKind.SECTION else own
     text = body.strip()
-    if not text and node.has_children:
+    if not text and (node.has_children or (node.is_loaded and kind is not NodeKind.SECTION)):
         return None
     key = document.key
     path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}

@@ -45,6 +45,15 @@ def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
     assert (library.title, library.source) == ("docs", str(folder))
 
 
+def test_files_without_text_are_named(folder: Path) -> None:
+    for name, text in (("empty.md", ""), ("blank.txt", " \n\n")):
+        (folder / name).write_text(text, "utf-8")
+    library, loader = open_folder(folder)
+    assert library.empty_names == []
+    loaded = load_pending(library, loader)
+    assert (loaded.empty_names, loaded.notes) == (["blank.txt", "empty.md"], ("No text: blank.txt, empty.md.",))
+
+
 def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:
     (folder / "b/scan.pdf").write_bytes(make_pdf([lay_out("a"), []], empty="0 0 m 9 9 l S"))
     library, loader = open_folder(folder)

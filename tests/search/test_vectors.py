@@ -29,9 +29,9 @@ def test_pieces_have_everything_but_white_space(text: str, size: int) -> None:
     assert all(0 < len(piece) <= size for piece in pieces)
 
 
-def test_a_chunk_starts_with_its_titles_and_a_chapter_of_only_a_title_has_none() -> None:
+def test_a_chunk_starts_with_its_titles_and_a_chapter_of_only_a_title_or_an_empty_file_has_none() -> None:
     text = "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n## Trees\n\n### Empty\n"
-    library = make_folder({"guide/intro.md": text})
+    library = make_folder({"guide/intro.md": text, "empty.md": "", "blank.txt": " \n\n"})
     chunks = dict(_open(library, SectionStore()).iter_missing())
     assert [*chunks.values()] == [
         "guide/intro > Garden\nHello.",
