@@ -115,20 +115,21 @@ async def fill_table(
 ) -> TableRun:
     """Ask the questions, maybe only of `columns`, that this model has not answered about the current texts.
 
-    Without a model, only the questions are asked that no model has answered. If there are any for a model,
-    nothing is asked unless `confirm` agrees to the estimate.
+    Without a model, only the questions are asked that no model has answered. A model is asked nothing unless
+    `confirm` agrees to the estimate.
     Each cell is on disk before `on_progress` receives it. If the task is cancelled, only the cells that are
     being asked are lost. Raise `StoreError` if the table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with hold_table(table) as write_cell:
-        filler = _Filler(
+        filler = TableFiller(
             table=table,
             columns=columns or table.columns,
             plan=plan,
             write_cell=write_cell,
             run=run,
             on_progress=on_progress,
+            confirm=confirm,
             spending=SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True),
         )
         cells = [(column, table.get_cell(row, column)) for row in table.rows for column in table.columns]
@@ -138,10 +139,8 @@ async def fill_table(
             await plan.model.start()  # which tells its server and its prices
             run.pending = sum(filler.must_ask(cell) for column, cell in cells if column in filler.columns)
             on_progress(run, None)
-            if run.pending and plan.model.name != OFFLINE:
-                run.estimate = _estimate_usage(table.cells.values(), plan.model, run.pending)
-                if not await confirm(run):
-                    return run
+            if run.pending and not await filler.has_consent():
+                return run
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
                     group.create_task(filler.fill_rows(rows))
@@ -150,7 +149,9 @@ async def fill_table(
     return run
 
 
-class _Filler(Struct, kw_only=True):
+class TableFiller(Struct, kw_only=True):
+    """Fills the cells of one run."""
+
     table: ResultTable
     columns: tuple[Column, ...]
     """The columns to fill."""
@@ -158,7 +159,20 @@ class _Filler(Struct, kw_only=True):
     write_cell: Callable[[Cell], None]
     run: TableRun
     on_progress: OnProgress
+    confirm: Confirm
     spending: SpendingLimit
+    is_confirmed: bool | None = None
+    """Whether the person agreed; None before they are asked."""
+    consent_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def has_consent(self) -> bool:
+        """Ask whether the model may be asked, once in a run."""
+        async with self.consent_lock:
+            if self.is_confirmed is None:
+                model = self.plan.model
+                self.run.estimate = _estimate_usage(self.table.cells.values(), model, self.run.pending)
+                self.is_confirmed = model.name == OFFLINE or await self.confirm(self.run)
+            return self.is_confirmed
 
     def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
         """Return whether to ask for a cell. With `text_hash`, also ask if its text was another.
@@ -177,7 +191,7 @@ class _Filler(Struct, kw_only=True):
     async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
         """Fill row after row. `rows` is shared by all jobs."""
         for row in rows:
-            if self.run.stop_reason:
+            if self.run.stop_reason or self.is_confirmed is False:
                 return
             try:
                 library, loader = await self._open(row)
@@ -207,6 +221,8 @@ class _Filler(Struct, kw_only=True):
         cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
         missing = [column for column, cell in cells if self.must_ask(cell, library.files_hash)]
         self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
+        if missing and not await self.has_consent():
+            return
         # The start of the prompts, which providers cache, depends on the start of the id of a conversation.
         prompt_id = make_conversation_id()
         searcher: Searcher | None = None

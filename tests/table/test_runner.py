@@ -195,6 +195,23 @@ async def test_a_run_estimates_what_it_will_use_before_it_asks_and_by_what_was_u
     assert len(told) == 3, "nothing is left to ask"
 
 
+async def test_the_questions_of_changed_documents_need_consent_too(leases: Path, folder: Path) -> None:
+    await fill(define(folder, leases, PERIOD), answering_model())
+    for name in ("anna.md", "bert.md"):
+        (leases / name).write_text(f"# Lease\n\nIt changed: {name}.\n", "utf-8")
+    told: list[str] = []
+    model = answering_model()
+
+    async def hear(run: TableRun) -> bool:
+        told.append(format_estimate(run))
+        return len(told) > 1
+
+    for requests in (0, 2):
+        await fill_table(define(folder, leases, PERIOD), make_plan(model), lambda *_: None, hear)
+        assert len(model.requests) == requests
+    assert [words.partition(" · ")[0] for words in told] == ["1 cell"] * 2
+
+
 async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, folder: Path) -> None:
     (leases / "carl.md").write_text("# C\n\nRent is due on Mondays. The **notice period** is a week.\n", "utf-8")
     _, table = await fill(define(folder, leases, PERIOD, "Who won the 1998 cup?"), NoModel())

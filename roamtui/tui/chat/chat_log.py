@@ -220,10 +220,14 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     def action_toggle_steps(self) -> None:
         view = self.selection_cursor.get_exchange()
-        is_card = view is not None and view.passages is not None and view.selected_index in view.source_range
+        is_card = (
+            view is not None
+            and view.outcome.passages is not None
+            and view.selected_index in view.source_range
+        )
         if view is None or not (view.action_fold_passages() or (not is_card and view.fold_steps())):
             self.post_message(StatusMessage("The whole passage is shown" if is_card else "No steps to show"))
-        elif view.passages is None:
+        elif view.outcome.passages is None:
             self.stop_following()
             self.call_after_refresh(self.scroll_to_lines, view, view.step_lines)
 

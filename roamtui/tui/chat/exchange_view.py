@@ -2,6 +2,7 @@
 
 from time import monotonic
 
+from msgspec import Struct
 from textual import events, on
 from textual.content import Content
 from textual.selection import Selection
@@ -68,6 +69,20 @@ _NEAREST_STYLE = "$text-secondary"
 """The differences between a false quote and the words of the document that are nearest to it."""
 
 
+class _Outcome(Struct, frozen=True, kw_only=True):
+    """What an exchange ended with: passages, or an answer with sources."""
+
+    passages: PassageCardList | None = None
+    """The passages that are shown in place of an answer."""
+    unread: tuple[str, ...] = ()
+    """The ids of sections that were found, best first, and that no model has read."""
+    targets: tuple[SectionTarget, ...] = ()
+    """The targets of the sources, or else of the passages."""
+    sources: tuple[Content, ...] = ()
+    nearest: tuple[Content, ...] = ()
+    """For each source, the words nearest to a false quote; empty for the others."""
+
+
 class ExchangeView(ContentView):
     """A question, the model's steps, the answer as it streams in or passages, and the sources.
 
@@ -86,14 +101,9 @@ class ExchangeView(ContentView):
         self._again_key = keys.first_keys["chat.retry"]
         self.answer = ""
         """The answer so far, as the model wrote it."""
-        self.passages: PassageCardList | None = None
-        """The passages that are shown in place of an answer."""
-        self.unread: tuple[str, ...] = ()
-        """The ids of sections that were found, best first, and that no model has read."""
-        self.citation_targets: tuple[SectionTarget, ...] = ()
-        """The targets of the sources, or else of the passages."""
+        self.outcome = _Outcome()
         self.source_range = range(0)
-        """The indexes of these among all targets. Digits select them."""
+        """The indexes of the outcome's targets among all targets. Digits select them."""
         self.step_lines = range(0)
         self.words_start = 0
         """The first line with words of an answer, or of its first passage."""
@@ -105,9 +115,6 @@ class ExchangeView(ContentView):
         self._library = library
         self._checker: QuoteChecker | None = None
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
-        self._sources: list[Content] = []
-        self._nearest: list[Content] = []
-        """For each source, the words nearest to a false quote; empty for the others."""
         self._is_drawing_due = False
         self._drawing_seconds = 0.0
         self.show_progress(exchange, library)
@@ -134,7 +141,7 @@ class ExchangeView(ContentView):
             case _:
                 self.show_progress(exchange, state.library)
                 if isinstance(event, QuestionAnswered):
-                    for target in self.citation_targets[:1]:
+                    for target in self.outcome.targets[:1]:
                         self.post_message(TargetSelected(target))
 
     def show_progress(self, exchange: Exchange, library: Library) -> None:
@@ -158,20 +165,18 @@ class ExchangeView(ContentView):
             return
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if exchange.has_passages and (is_not_found or exchange.passages):
-            self.passages = PassageCardList(exchange, library, self._again_key)
-            self.citation_targets = self.passages.targets
-            cited_ids = (citation.section_id for citation in exchange.citations)
-            self.unread = tuple(dict.fromkeys(cited_ids))
+            passages = PassageCardList(exchange, library, self._again_key)
+            unread = dict.fromkeys(citation.section_id for citation in exchange.citations)
+            self.outcome = _Outcome(passages=passages, unread=tuple(unread), targets=passages.targets)
         else:
-            self.passages = None
-            self.unread = AnswerReport(exchange, library).unread_ids
             cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]
-            self.citation_targets = tuple(
-                SectionTarget(source.section_id, citation) for citation, source in cited
+            self.outcome = _Outcome(
+                unread=AnswerReport(exchange, library).unread_ids,
+                targets=tuple(SectionTarget(source.section_id, citation) for citation, source in cited),
+                sources=tuple(_format_source(*pair, self.answer) for pair in cited),
+                nearest=tuple(_format_nearest(citation) for citation, _ in cited),
             )
-            self._sources = [_format_source(*pair, self.answer) for pair in cited]
-            self._nearest = [_format_nearest(citation) for citation, _ in cited]
-        self._is_folded = bool(self.passages or self.answer.strip())
+        self._is_folded = bool(self.outcome.passages or self.answer.strip())
 
     def fold_steps(self) -> bool:
         """Fold or unfold a finished exchange's steps. Return false if it has none or is not finished."""
@@ -184,12 +189,12 @@ class ExchangeView(ContentView):
 
     def action_fold_passages(self, *cards: int) -> bool:
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
-        if self.passages is None:
+        if (passages := self.outcome.passages) is None:
             return False
         if not cards and self.selected_index is not None and self.selected_index in self.source_range:
             cards = (self.selected_index - self.source_range.start,)
         self.invalidate()
-        return self.passages.fold(*cards)
+        return passages.fold(*cards)
 
     @on(events.Click)
     def _fold_clicked(self, event: events.Click) -> None:
@@ -210,23 +215,24 @@ class ExchangeView(ContentView):
     def draw(self, width: int) -> list[Content]:
         started = monotonic()
         room = max(1, width - 2)
+        passages = self.outcome.passages
         has_ended = self.exchange.stopped is not None
         self.targets = []
         self._is_drawing_due = False
         steps = self._draw_steps(room)
         answer = list[Content]()
-        if self.passages is None and self.answer.strip() and (has_ended or self._checker is not None):
+        if passages is None and self.answer.strip() and (has_ended or self._checker is not None):
             answer = self._draw_answer(room)
-        self.source_range = range(len(self.targets), len(self.targets) + len(self.citation_targets))
-        self.targets += self.citation_targets
-        if self.passages is not None:
-            answer = self.passages.draw(self, self.source_range.start, room)
+        self.source_range = range(len(self.targets), len(self.targets) + len(self.outcome.targets))
+        self.targets += self.outcome.targets
+        if passages is not None:
+            answer = passages.draw(self, self.source_range.start, room)
         lines = [*draw_question(self.exchange.question, width)]
         lines += draw_band(self._about, width, lead="  ") if self._about else []
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
         lines += _set_apart(steps)
         self.answer_start = len(lines) if answer else None
-        self.words_start = len(lines) + 1 + (self.passages.first_line if self.passages is not None else 0)
+        self.words_start = len(lines) + 1 + (passages.first_line if passages is not None else 0)
         lines += _set_apart(answer)
         lines += _set_apart(self._draw_ending(room)) if has_ended else []
         self._drawing_seconds = monotonic() - started
@@ -306,40 +312,41 @@ class ExchangeView(ContentView):
     def _draw_ending(self, width: int) -> list[Content]:
         """Draw the sources by number, how the exchange ended, and what opens likely sections."""
         exchange = self.exchange
+        outcome = self.outcome
         report = AnswerReport(exchange, self._library)
         lines = list[Content]()
-        if self._sources or exchange.unnamed:
+        if outcome.sources or exchange.unnamed:
             quoted = [citation for citation in exchange.citations if citation.quote is not None]
             is_verified = all(citation.is_verified for citation in quoted) and not exchange.unnamed
             style = "$success" if is_verified else "$warning"
             heading = Content.styled("Sources  ", "bold $muted")
             verdict = Content.styled(report.verdict, style)
             lines += wrap(verdict, width, lead=heading, follow=" " * len(heading))
-        indent = len(str(len(self._sources))) + 2
-        for index, source in enumerate(self._sources):
+        indent = len(str(len(outcome.sources))) + 2
+        for index, (source, nearest) in enumerate(zip(outcome.sources, outcome.nearest, strict=True)):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
             lines += wrap(
                 self.attach(source, self.source_range[index]), width, lead=number, follow=" " * indent
             )
-            if self._nearest[index]:
-                lines += wrap(self._nearest[index], width, lead=" " * indent, follow=" " * indent)
+            if nearest:
+                lines += wrap(nearest, width, lead=" " * indent, follow=" " * indent)
             if (surroundings := exchange.citations[index].surroundings) is not None:
                 is_whole = self.selected_index == self.source_range[index]
                 for line in _draw_surroundings(surroundings, width, indent, is_whole=is_whole):
                     lines.append(self.attach(line, self.source_range[index], shows_selection=False))
         parts = []
-        for text, severity in report.endings if self.passages is None else ():
+        for text, severity in report.endings if outcome.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
             words = adapt_flags(sanitise_line(text), self._keys)
             parts.append(Content.styled(f"{sign}{words}", _STYLES[severity]))
         if read := report.reading:
             parts.append(Content(read))
-        if self.unread and self.passages is None:
-            words = f"asks again with {'them' if self.unread[1:] else 'it'}"
+        if outcome.unread and outcome.passages is None:
+            words = f"asks again with {'them' if outcome.unread[1:] else 'it'}"
             parts.append(format_key_hint(self._again_key, words, "screen.run('chat.retry')"))
         if parts:
-            outcome = Content(" · ").join(parts).stylize_before("$muted")
-            lines += [*([Content()] if lines else []), *wrap(outcome, width)]
+            ending = Content(" · ").join(parts).stylize_before("$muted")
+            lines += [*([Content()] if lines else []), *wrap(ending, width)]
         return lines
 
 

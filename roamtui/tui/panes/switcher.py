@@ -110,7 +110,7 @@ class PaneSwitcher(Horizontal):
         target = log.selection_cursor.target
         if self.scope is Scope.TREE:
             return self._tree.outline.explain_signs()
-        is_source = self.scope is Scope.CHAT and view is not None and view.passages is None
+        is_source = self.scope is Scope.CHAT and view is not None and view.outcome.passages is None
         citation = target.citation if is_source and isinstance(target, SectionTarget) else None
         return [(citation.state.sign, citation.label)] if citation is not None and citation.state.sign else ()
 

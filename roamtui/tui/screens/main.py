@@ -317,9 +317,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.post_message(StatusMessage("No question yet"))
         elif not self.warn_if_busy():
             number = view.exchange.number
-            has_model = view.passages is None or self.agent.model.name != OFFLINE
+            has_model = view.outcome.passages is None or self.agent.model.name != OFFLINE
             if has_model or await self._choose_model():
-                self.questions.propose_again(number, view.unread)
+                self.questions.propose_again(number, view.outcome.unread)
                 self.panes.focus_scope(Scope.INPUT)
 
     def action_ask_about(self) -> None:

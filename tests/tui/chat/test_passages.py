@@ -43,7 +43,7 @@ async def show_cards(ui: RunningApp, question: str = BICYCLE) -> None:
     """Ask a question, and go to the conversation."""
     await ui.ask(question)
     ui.focus(Scope.CHAT)
-    await ui.wait_until(lambda: ui.last.passages)
+    await ui.wait_until(lambda: ui.last.outcome.passages)
 
 
 async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> None:
@@ -132,10 +132,28 @@ async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_s
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
 
 
+async def test_the_passages_return_after_an_answer_with_more_sources() -> None:
+    ids = [*build_library(SourceText(text=FERRY, source="ferry.md", name="ferry")).walk()]
+    model = ScriptedModel([" ".join(f'"A bicycle costs 2 crowns." [{one}]' for one in ids * 3)], name="local")
+    offers = (ModelOffer(name="local", note="on this machine"),)
+    options = make_options(list_models=lambda: offers, make_model=lambda *_: model)
+    async with running(make_offline_app(options), LARGE) as ui:
+        await show_cards(ui)
+        passages = list_lines(ui)
+        await ui.press_until(PickerDialog, "ctrl+r")
+        await ui.press_until("Make this model the default?", "down", "enter")
+        await ui.press_until("Asks again with", "n")
+        await ui.press_until("answer 2 of 2", "enter")
+        await ui.wait_until(lambda: len(ui.exchanges[0].citations) > len(passages))
+        ui.focus(Scope.CHAT)
+        await ui.press_until("answer 1 of 2", "[")
+        assert list_lines(ui)[-5:] == passages[-5:]
+
+
 async def test_words_of_the_first_passage_are_in_view_in_a_small_terminal() -> None:
     async with running(make_offline_app(), (60, 20)) as ui:
         await ui.ask("How much does a bicycle to Paris cost for a lost and lonely traveller with a hammer?")
-        await ui.wait_until(lambda: ui.last.passages)
+        await ui.wait_until(lambda: ui.last.outcome.passages)
         assert ui.chat.max_scroll_y > 0
         first = next(line for line in list_lines(ui) if line.startswith("│ "))
         await ui.wait_until(first)
