@@ -40,7 +40,7 @@ _LINE_END = re.compile("\r\n?|\n")
 _SIGNS = re.compile(r"[\W_]+")
 _BLANK = re.compile(r"\s+")
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
-_FRONT_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
+_FRONT_OPENING = re.compile(r"---[ \t]*\n(?=(?:#.*\n)*(?![#\- \t])[^:\n]+:[ \t\n]|---|\.\.\.)")
 _FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _LETTER, _DIGIT, _SPACE, _END, _NON_ASCII, _OTHER = range(6)
 
@@ -98,7 +98,8 @@ def normalise_line_ends(text: str) -> str:
 def measure_front_matter(text: str) -> int:
     r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), or 0.
 
-    A block that starts with a blank line is a rule followed by text, not front matter.
+    Its first line, after comments, is an entry such as `title: Fees`, unless it is empty. Other text below a
+    line of dashes is not front matter.
     """
     opening = _FRONT_OPENING.match(text)
     closing = _FRONT_CLOSING.search(text, opening.end()) if opening else None

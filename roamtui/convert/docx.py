@@ -191,7 +191,8 @@ class _DocxHtmlWriter:
             column = skipped
             for element in _iter_children(row, "tc"):
                 merge = element.find("{*}tcPr/{*}vMerge")
-                columns = max(1, read_number(get_child_value(element, "tcPr/{*}gridSpan"), 1))
+                span = read_number(get_child_value(element, "tcPr/{*}gridSpan"), 1)
+                columns = min(_COLUMNS_MAX, max(1, span))
                 if merge is not None and get_attribute(merge, "val") != "restart" and column in above:
                     above[column].rows += 1
                 else:

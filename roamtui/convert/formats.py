@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from roamtui.convert.converted import ExtractedText
 
-_PDF = rb"%PDF-"
+_PDF = rb"(?:\xef\xbb\xbf)?\s*%PDF-"
 _ZIP = rb"PK\x03\x04"
 _HTML = (
     rb"(?is)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?"
@@ -18,7 +18,7 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _WRITER_LOSS = "charts, comments, hidden text and most pictures"
 _PAGE_LOSS = "menus, footers and hidden text"
-CONVERTERS_VERSION = 35
+CONVERTERS_VERSION = 36
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is not converted. It is read as Markdown, except in logs."""
@@ -76,7 +76,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2"),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf application/pdf", start=_PDF, package="pypdfium2"),
     Format(
         "HTML",
         "html:convert_html_file",

@@ -19,6 +19,8 @@ _GROUP_END = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 _WHOLE_MAX = 1e21
 """A whole number from here on is written with an exponent."""
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - the dates of spreadsheets have no zone
+_LEAP_DAY = 60
+"""Number of 29 February 1900, which never was, but spreadsheets count it."""
 _DAYS_MAX = 2_958_466
 """Number of the day after 31 December 9999."""
 BUILT_IN_FORMATS = {
@@ -77,8 +79,8 @@ class NumberFormat:
             words = self._before.strip()
             return words if value > 0 and any(map(str.isalnum, words)) else write_plain(value)
         number = write_plain(abs(value) * self._scale)
-        if "e" not in number:
-            whole, _, decimals = number.partition(".")
+        if "e+" not in number:
+            whole, _, decimals = f"{Decimal(number):f}".partition(".")
             decimals = decimals.ljust(self._decimals_min, "0")
             whole = whole.zfill(self._digits_min)
             if self._is_grouped:
@@ -125,7 +127,8 @@ def drop_midnight(text: str) -> str:
 
 
 def _write_date(value: float, epoch_days: int) -> str:
-    days = value + epoch_days
+    is_before_leap_day = not epoch_days and value < _LEAP_DAY
+    days = value + epoch_days + is_before_leap_day
     if value < 0 or days >= _DAYS_MAX:
         return write_plain(value)
     moment = _EPOCH + timedelta(milliseconds=round(days * 86_400_000))

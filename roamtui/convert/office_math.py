@@ -55,6 +55,9 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each
             return _write_scripts(parts[end + 1 :]) + "".join(parts[:1]) + _write_scripts(parts[1:end])
         case "d":
             return signs.get("begChr", "(") + signs.get("sepChr", "|").join(parts) + signs.get("endChr", ")")
+        case "mfenced":
+            separator = element.get("separators", ",").strip()[:1]
+            return f"{element.get('open', '(')}{separator.join(parts)}{element.get('close', ')')}"
         case "acc" | "bar":
             return "".join(parts) + signs.get("chr", _HAT if name == "acc" else _BAR)
         case "m" | "mtable":

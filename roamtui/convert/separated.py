@@ -51,8 +51,7 @@ def convert_separated(data: bytes, name: str) -> ExtractedText:
     delimiter = find_delimiter(text) or ","
     text = _NAMED_DELIMITER.sub("", text, count=1)
     numbered = dict(iter_rows(io.StringIO(text, newline=""), delimiter))
-    last = next(reversed(numbered.values()), [""])[-1]
-    if "\n" in last and not text.rstrip().endswith('"'):  # an open quotation mark took all rows below it
+    if _has_open_quote(text, delimiter):
         numbered = dict(iter_rows(io.StringIO(text, newline=""), delimiter, has_quotes=False))
         notes = (*notes, "a quotation mark is not closed, so all of them are shown as they are.")
     rows = [*numbered.values()]
@@ -63,6 +62,22 @@ def convert_separated(data: bytes, name: str) -> ExtractedText:
     heads = rows.pop(0) if has_header else []
     blocks = [*titles, *write_table(heads, rows, [*numbered][-len(rows) :], is_section=bool(rows))]
     return ExtractedText(text="\n\n".join(blocks) + "\n", notes=notes)
+
+
+def _has_open_quote(text: str, delimiter: str) -> bool:
+    """Return whether a quotation mark that is not closed takes rows below it into its cell."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+    line_count = 0
+    while True:
+        try:
+            for _ in rows:
+                line_count = rows.line_num
+        except csv.Error:
+            if rows.line_num > line_count + 1:
+                return True
+            line_count = rows.line_num
+        else:
+            return False
 
 
 def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:

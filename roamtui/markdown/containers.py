@@ -100,8 +100,9 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         text = inner.strip(line) if inner else line
         start = inner.start if inner else ""
         is_in_fence = bool(fence)
-        fence = update_fence(fence, line)
         is_indented = _measure_indent(text) >= 4 if inner else row in code
+        if is_in_fence or not is_indented:
+            fence = update_fence(fence, line)
         may_be_mark = not (is_in_fence or fence or is_indented or row in headings)
         mark = _read_mark(line.strip()) if may_be_mark else None
         if mark is None or (len(stack) >= _NESTING_MAX and mark.opens):

@@ -178,11 +178,15 @@ def read_body(pieces: Iterable[bytes], headers: Mapping[str, str], bytes_max: in
         received += len(piece)
         try:
             body += piece if decoder is None else decoder.decompress(piece, bytes_max - len(body) + 1)
+            while decoder and decoder.unused_data.startswith(_GZIP_MAGIC) and len(body) <= bytes_max:
+                following = decoder.unused_data
+                decoder = zlib.decompressobj(_GZIP_BITS)
+                body += decoder.decompress(following, bytes_max - len(body) + 1)
         except zlib.error:
             raise FetchError(f"{url} sent damaged data. Try again.") from None
         if max(received, len(body)) > bytes_max:
             raise _make_size_error(url, bytes_max)
-    if decoder is not None and received and (not decoder.eof or decoder.unused_data.startswith(_GZIP_MAGIC)):
+    if decoder and received and not decoder.eof:
         raise FetchError(f"{url} did not arrive whole. Try again.")
     return bytes(body)
 

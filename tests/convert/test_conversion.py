@@ -23,6 +23,8 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
     ("data", "name", "media_type", "expected"),
     [
         (_PDF, "a.md", None, "PDF"),
+        (b"\n%PDF-1.4 words", "a.pdf", None, "PDF"),
+        (b"\xd0\xcf\0", "a", "application/pdf", "PDF"),
         (b"just text", "a.pdf", None, None),
         (
             _DAMAGED,

@@ -1,15 +1,13 @@
 """A second opinion on headings: a full parse by markdown-it-py, whose titles are read like those of the outline."""
 
 import itertools
-import re
 import sys
 from typing import Any
 
 from markdown_it import MarkdownIt
 
 from roamtui.document.headings import parse_title
-
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?!\n)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+from roamtui.text import measure_front_matter, normalise_line_ends
 
 
 def judge_outline(text: str) -> list[tuple[int, str, int]]:
@@ -18,12 +16,10 @@ def judge_outline(text: str) -> list[tuple[int, str, int]]:
     Args:
         text: A whole document, with any line ends, without byte order mark.
     """
-    source = text.replace("\r\n", "\n").replace("\r", "\n")
-    front_matter = _FRONT_MATTER.match(source)
-    lines_before = 0
-    if front_matter:
-        source = source[front_matter.end() :]
-        lines_before = front_matter.group().count("\n")
+    source = normalise_line_ends(text)
+    front_length = measure_front_matter(source)
+    lines_before = source.count("\n", 0, front_length)
+    source = source[front_length:]
     parser = MarkdownIt("commonmark", {"maxNesting": 2_000}).enable("table")
     env: dict[str, Any] = {}
     outline = []

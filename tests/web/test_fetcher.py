@@ -34,7 +34,12 @@ def test_a_page_is_fetched_with_its_media_type_and_charset() -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "data"),
-    [("gzip", gzip.compress(PAGE, mtime=0)), ("X-GZIP", gzip.compress(PAGE, mtime=0) + b"\0\0padding"), ("gzip", b"")],
+    [
+        ("gzip", gzip.compress(PAGE, mtime=0)),
+        ("X-GZIP", gzip.compress(PAGE, mtime=0) + b"\0\0padding"),
+        ("gzip", gzip.compress(PAGE[:9], mtime=0) + gzip.compress(PAGE[9:], mtime=0)),
+        ("gzip", b""),
+    ],
 )
 def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
