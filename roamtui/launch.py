@@ -176,37 +176,23 @@ class Launch(Struct, frozen=True, kw_only=True):
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
         if self.conversation_id is not None and not self.sources:
-            store = open_store()
-            saved_id = self.conversation_id or store.find_latest().id
-            source = store.load(saved_id).source
-            if is_source_missing(source):
-                advice = f"run `roamtui SOURCE --conversation {saved_id}`"
-                raise SourceError(explain_missing(source, advice))
-            sources = split_sources(source)
-            return replace(self, sources=sources, conversation_id=saved_id).run()
-        is_table = False
-        if len(self.sources) == 1 and os.path.isdir(self.sources[0]):  # noqa: PTH112 - any text is allowed
-            from roamtui.table import store as table_store  # not for a file
-
-            is_table = table_store.is_table(Path(self.sources[0]))
+            return self._find_source().run()
+        is_table = self._is_table()
+        is_plain = self.should_run_plain and not _is_in_browser()
         if is_table and (self.conversation_id is not None or self.is_watching):
             raise UsageError(
                 "a table has no conversation, and is not watched."
                 " Leave out --continue, --conversation and --watch."
             )
-        if self.should_run_plain and not _is_in_browser():
+        if is_table and is_plain:
+            raise UsageError("a table needs the app. In a simple terminal, use `roamtui table`.")
+        if is_plain:
             return self._run_plain()
-        if not self.has_screen:
-            for path in map(Path, filter(is_path, self.sources)):
-                if not path.exists():
-                    raise SourceError(explain_error(path, FileNotFoundError()))
-            raise UsageError(
-                "the app needs a terminal. Add --plain to read questions from a pipe, or use `roamtui ask`."
-            )
+        self._check_screen()
         services = AppServices(self.bootstrap, is_watching=self.is_watching)
-        first = table = None
+        first: DocumentSession | TableSession | None = None
         if is_table:
-            table = services.open_table(self.sources)
+            first = services.open_table(self.sources)
         elif self.sources:
             first = services.open(self.sources, self.conversation_id, self.model, uses_typed_model=True)
             self._reattach_terminal()
@@ -214,7 +200,34 @@ class Launch(Struct, frozen=True, kw_only=True):
             sys.__stderr__.reconfigure(errors="replace")
         from roamtui.tui.app import RoamApp  # after the document, so that errors come at once
 
-        return run_until_exit(RoamApp(services.options, first or table))
+        return run_until_exit(RoamApp(services.options, first))
+
+    def _find_source(self) -> Launch:
+        """Return this with the source of the conversation."""
+        store = open_store()
+        saved_id = self.conversation_id or store.find_latest().id
+        source = store.load(saved_id).source
+        if is_source_missing(source):
+            raise SourceError(explain_missing(source, f"run `roamtui SOURCE --conversation {saved_id}`"))
+        return replace(self, sources=split_sources(source), conversation_id=saved_id)
+
+    def _is_table(self) -> bool:
+        if len(self.sources) != 1 or not os.path.isdir(self.sources[0]):  # noqa: PTH112 - any text is allowed
+            return False
+        from roamtui.table.store import is_table  # not for a file
+
+        return is_table(Path(self.sources[0]))
+
+    def _check_screen(self) -> None:
+        """Check that the app can be shown. If a file is missing, say that first."""
+        if self.has_screen:
+            return
+        for path in map(Path, filter(is_path, self.sources)):
+            if not path.exists():
+                raise SourceError(explain_error(path, FileNotFoundError()))
+        raise UsageError(
+            "the app needs a terminal. Add --plain to read questions from a pipe, or use `roamtui ask`."
+        )
 
     @property
     def should_run_plain(self) -> bool:

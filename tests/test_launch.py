@@ -170,6 +170,13 @@ def test_a_table_refuses_options_of_conversations(
     assert "a table has no conversation" in capsys.readouterr().err
 
 
+def test_a_table_is_not_shown_in_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = define(tmp_path, write_leases(tmp_path / "leases"), PERIOD)
+    add_column(table, *table.columns)
+    assert main([str(tmp_path), "--plain"]) == 2
+    assert "a table needs the app" in capsys.readouterr().err
+
+
 def test_the_demo_plays_in_lines_on_a_dumb_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

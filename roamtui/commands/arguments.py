@@ -245,16 +245,14 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
     from roamtui.bootstrap import Bootstrap
     from roamtui.settings import list_overrides, load_settings
 
-    overrides = list_overrides(vars(args))
-    settings = load_settings(overrides)
-    if "no_network" not in args:
-        return Bootstrap(settings=settings)
+    values = vars(args)
+    overrides = list_overrides(values)
     return Bootstrap(
-        settings=settings,
+        settings=load_settings(overrides),
         typed_settings=frozenset(overrides),
-        is_offline=args.no_network,
-        allowed_origins=tuple(args.allow_origin),
-        reads_scans=args.ocr,
+        is_offline=values.get("no_network", False),
+        allowed_origins=tuple(values.get("allow_origin", ())),
+        reads_scans=values.get("ocr", False),
     )
 
 

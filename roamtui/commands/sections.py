@@ -8,9 +8,7 @@ from roamtui.commands.arguments import (
     add_answering_arguments,
     add_json,
     add_max_cost,
-    add_model_arguments,
     add_reading_arguments,
-    add_search_arguments,
     add_source_argument,
     add_sources_argument,
     add_yes,
@@ -165,6 +163,5 @@ EVAL = Command(
     "questions.jsonl --docs docs/",
     _add_eval_arguments,
     add_json,
-    add_model_arguments,
-    add_search_arguments,
+    add_answering_arguments,
 )

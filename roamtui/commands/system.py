@@ -46,6 +46,8 @@ def _make_mcp_session(args: Namespace, *, has_search: bool) -> McpSession:
 
 def _run_doctor(args: Namespace) -> int:
     """Check the installation, file locations and available models."""
+    from msgspec.structs import replace
+
     from roamtui.headless.doctor import run_doctor
     from roamtui.settings import Settings, list_overrides, load_settings
     from roamtui.tui.actions import build_keymap
@@ -55,7 +57,7 @@ def _run_doctor(args: Namespace) -> int:
     try:
         settings = load_settings(list_overrides(vars(args)))
     except UsageError as error:
-        settings = Settings()
+        settings = replace(Settings(), api_base=args.api_base)
         fault = str(error)
     keymap = build_keymap(settings.keys)
     *_, theme_problem = load_themes(settings.theme)

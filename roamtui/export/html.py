@@ -137,12 +137,14 @@ class _ReplayPage:
 
     def _render_citation(self, citation: Citation) -> str:
         state = citation.state
-        place = describe_source(citation, self._library).place
-        path = escape(PATH_STEP.join(map(sanitise_line, citation.path)) or NO_SECTION)
+        source = describe_source(citation, self._library)
+        titles = filter(None, [source.document, *map(sanitise_line, citation.path)])
+        path = escape(PATH_STEP.join(titles) or NO_SECTION)
+        place = f'<small class="{state.value}">{escape(source.place)}</small>'
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
         details = _render_sentence(citation.surroundings) + "".join(self._render_nearest(citation))
-        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>{details}</li>'
+        return f"<li>{sign}{path} {words} {place}{details}</li>"
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:
         """Render where the words nearest to a false quote are, with what differs marked."""

@@ -53,10 +53,17 @@ def _to_json_score(score: RunScore, plan: EvalPlan, mode: SearchMode) -> dict[st
     values = {name: value for name, value in scores if not name.startswith(RELAXED)}
     relaxed = {name.removeprefix(RELAXED): value for name, value in scores if name.startswith(RELAXED)}
     ranks = dict.fromkeys(_RANK_NAMES)
-    data = {"questions": score.questions, "scope": plan.scope, "mode": mode, **ranks}
-    model = {"model": plan.model.name} if plan.model is not None else {}
-    data |= {"relaxed": ranks | relaxed, "median_ms": None, **model, **values}
-    return data | {"intervals": score.intervals}
+    return {
+        "questions": score.questions,
+        "scope": plan.scope,
+        "mode": mode,
+        **ranks,
+        "relaxed": ranks | relaxed,
+        "median_ms": None,
+        **({"model": plan.model.name} if plan.model is not None else {}),
+        **values,
+        "intervals": score.intervals,
+    }
 
 
 def _format_score(score: RunScore, plan: EvalPlan, mode: SearchMode) -> str:

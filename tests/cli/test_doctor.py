@@ -53,6 +53,12 @@ def test_wrong_settings_are_one_of_its_lines(run: RunCommand) -> None:
     assert "offline: finds passages without a model, a key or a network" in result.out
 
 
+def test_a_typed_server_counts_although_the_settings_are_wrong(run: RunCommand) -> None:
+    write_settings("modell = 'x'")
+    result = run("doctor", "--model", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
+    assert "openai/x: 127.0.0.1:9 cannot be reached" in result.out
+
+
 def test_it_says_what_the_app_ignores_of_the_settings(run: RunCommand) -> None:
     write_settings('theme = "harbor"\n[keys]\n"chat.cop" = "z"\n')
     result = run("doctor")

@@ -13,6 +13,7 @@ from lxml import etree, html
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
 from roamtui.document.loader import build_library
@@ -111,6 +112,19 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     assert [mark.text_content() for mark in tree.xpath("//details//mark")] == ["2 euros a day", "Open daily"]
     for link in tree.xpath("//main//a[@href]"):
         assert tree.get_element_by_id(link.get("href").removeprefix("#")) is not None
+
+
+def test_a_source_has_the_name_of_its_document_if_there_are_several(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text("# Guide\n\n## Fees\n\nIt costs two.\n", "utf-8")
+    library = open_library([str(tmp_path)])
+    ids = [one for one in library.walk() if library.node(one).title == "Fees"]
+    opening = ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),))
+    answer = ScriptedReply(text=" ".join(f'"It costs two" [{one}].' for one in ids))
+    session = Conversation(library)
+    asyncio.run(Agent(session, ScriptedModel([opening, answer]), options=NO_HITS).ask("How much?"))
+    sources = _check(render_html(session.state, "x", library)).xpath("//ol[@class='sources']/li")
+    assert [source.text_content().split(" › ")[0] for source in sources] == ["✓ a.md", "✓ b.md"]
 
 
 def test_hostile_files_are_shown_as_text(data_dir: Path) -> None:

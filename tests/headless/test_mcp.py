@@ -284,7 +284,7 @@ def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> N
         stdin.flush()
         replies = [json.loads(stdout.readline()) for _ in range(5)]
         codes = {reply["id"] or -number: reply.get("error", {}).get("code") for number, reply in enumerate(replies)}
-        assert codes == {0: -32600, -1: -32600, -2: -32600, 1: None, 2: -32601}
+        assert codes == {0: -32700, -1: -32600, -2: -32700, 1: None, 2: -32601}
         assert b"broken.md" in stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_SECONDS) == -signal.SIGINT
