@@ -321,7 +321,7 @@ def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> 
     note = summary.problem
     if not note:
         name, place = _name_source(summary.source)
-        note = " · ".join(filter(None, (name, summary.size, place)))
+        note = " · ".join(filter(None, (name, summary.size_label, place)))
     return StartOffer(
         group=OfferGroup.CONVERSATION,
         name=sanitise_line(summary.title)

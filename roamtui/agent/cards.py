@@ -29,7 +29,7 @@ class PassageCard(Struct, frozen=True):
     @property
     def beside(self) -> str:
         """The row of another table that says what its row is about, if any."""
-        return shorten(self.passage.statement.beside, _WORDS_LENGTH_MAX)
+        return shorten(self.passage.key_sentence.beside, _WORDS_LENGTH_MAX)
 
     @property
     def label(self) -> str:

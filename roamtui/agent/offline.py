@@ -49,8 +49,8 @@ from roamtui.retrieval.answers import (
     choose_passages,
     list_found_words,
 )
-from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
-from roamtui.retrieval.missing import list_absence_clauses, list_absent_names, spell_out
+from roamtui.retrieval.choose import complete_follow_up, search_question, stands_alone
+from roamtui.retrieval.missing import expand_abbreviations, list_absence_clauses, list_absent_names
 from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
@@ -142,7 +142,7 @@ async def add_passages(
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
     cited = _cite_passages(passages, state.library)
     text, placed = _write_cards(list_cards(question, cited, state.library), state.library, lead)
-    found = tuple(replace(passage, quote=None, state=QuoteState.SUPPORTED) for passage in placed)
+    found = tuple(replace(passage, quote=None, state=QuoteState.PASSAGE) for passage in placed)
     return replace(
         outcome,
         answer=text,
@@ -216,12 +216,12 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 def _find_passages(
     state: ConversationState, searcher: Searcher | None
 ) -> tuple[str, tuple[Hit, ...], Sequence[FoundPassage]]:
-    """Return the current question without its abbreviations, the hits for it, and their best passages.
+    """Return the current question with its abbreviations expanded, the hits for it, and their best passages.
 
     A follow-up is searched alone if nothing is near it together with the question before.
     """
     *earlier, last = (exchange.question for exchange in state.exchanges)
-    spelled = spell_out(last, state.library)
+    spelled = expand_abbreviations(last, state.library)
     hits, passages = _search([*earlier, spelled], state, searcher)
     if earlier and not passages:
         alone = _search([spelled], state, searcher)
@@ -233,7 +233,7 @@ def _search(
     questions: Sequence[str], state: ConversationState, searcher: Searcher | None
 ) -> tuple[tuple[Hit, ...], Sequence[FoundPassage]]:
     """Return the hits for the last of some questions, and their best passages."""
-    question = questions[-1] if asks_itself(questions[-1]) else complete_follow_up(questions)
+    question = questions[-1] if stands_alone(questions[-1]) else complete_follow_up(questions)
     if searcher is None or not extract_query_terms(question):
         return (), ()
     hits = search_question(
@@ -273,7 +273,7 @@ def _cite_passages(passages: Iterable[FoundPassage], library: Library) -> tuple[
         first = text.index(quote)
         span = passage.span.get_part(first, first + len(quote))
         citation = make_citation(passage.section_id, library, quote=quote, state=QuoteState.EXACT, span=span)
-        citations.append(replace(citation, statement=passage.statement))
+        citations.append(replace(citation, key_sentence=passage.key_sentence))
     return tuple(citations)
 
 
@@ -299,7 +299,7 @@ def _write_cards(
         path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
         title = " · ".join(filter(None, [f"**{path}**", escape_inline(card.label)]))
         blocks.append(replace_verdict_marks(title))
-        shown = passage.statement.shown
+        shown = passage.key_sentence.shown
         if not read_visible_line(text).startswith(shown):
             blocks.append(replace_verdict_marks(f"> {escape_line_starts(escape_inline(shown))}"))
         heads = "" if passage.span is None else library.list_heads([passage.span])[0]

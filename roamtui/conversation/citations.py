@@ -6,16 +6,15 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from roamtui.markdown.quoted_sentence import QuotedSentence
-from roamtui.search.sentences import Statement
+from roamtui.markdown.quoted_sentence import KeySentence, QuotedSentence
 from roamtui.text import Span, format_page
 
 
 class QuoteState(StrEnum):
-    """Result of looking up a citation's quote, best first. If a mark has several, the worst counts."""
+    """Result of looking up a citation's quote. If a mark has several, the last of these counts."""
 
     NO_QUOTE = "no_quote"
-    SUPPORTED = "supported"
+    PASSAGE = "supported"
     """Not a quote of the model, but a passage that roamtui found for the question."""
     EXACT = "exact"
     """The text has these words, whole and in this order."""
@@ -43,7 +42,7 @@ _QUOTE_LABELS = {
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
     QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
-    QuoteState.SUPPORTED: ("found by roamtui", ""),
+    QuoteState.PASSAGE: ("found by roamtui", ""),
 }
 CHANGED_LABEL = "changed since the answer"
 """Replaces the label of a quote that was found, and that the document no longer has."""
@@ -81,7 +80,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     """The printed number of this page; empty if it is the counted one."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
-    statement: Statement = Statement()
+    key_sentence: KeySentence = field(default=KeySentence(), name="statement")
     """The sentence or row of a passage that most likely answers; empty if it is the whole passage."""
     surroundings: QuotedSentence | None = None
     """The text around the quote, or None if it adds nothing."""

@@ -58,7 +58,9 @@ class _Opened(NamedTuple):
 
 
 class Conversation:
-    """The current conversation. Every change to it is an event, which is applied, saved and published here.
+    """The current conversation. Every change is an event, except to its options and its library.
+
+    These are replaced. Recorded events are saved; subscribers get all but `UnpublishedEvent`.
 
     Questions, reloads and switches to another conversation hold `lock`, so that a question ends in the
     conversation in which it began. Section commands do not wait for an answer: during a question,

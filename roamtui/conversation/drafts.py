@@ -4,11 +4,10 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from hashlib import blake2b
-from pathlib import Path
 
 import msgspec
 
-from roamtui.conversation.line_file import acquire_lock, get_lock_path
+from roamtui.conversation.line_file import acquire_lock, delete_file_and_lock
 from roamtui.conversation.log import ConversationStore
 from roamtui.paths import replace_file
 
@@ -18,7 +17,7 @@ _SUFFIX = ".json"
 class DraftFile:
     """The draft of one conversation or note: a list of texts, in a small file next to the logs.
 
-    The program that has written or found it holds its lock, so that two windows on one document never
+    The program that has written or loaded it holds its lock, so that two windows on one document never
     share one. Any method may raise `OSError`.
     """
 
@@ -28,11 +27,11 @@ class DraftFile:
         self._path = store.drafts_folder / f"{self._prefix}{conversation_id}{_SUFFIX}"
         self._release: Callable[[], None] | None = None
 
-    def find(self) -> list[str]:
+    def load(self) -> list[str]:
         """Return the texts of the draft, if there are any."""
         if not self._path.exists():
             return []
-        self._release = acquire_lock(self._path)
+        self._release = self._release or acquire_lock(self._path)
         with suppress(ValueError):  # a power cut may leave an empty file
             return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
         return []
@@ -52,7 +51,7 @@ class DraftFile:
             with suppress(OSError), ExitStack() as stack:  # another window uses it
                 stack.callback(acquire_lock(path))
                 path.rename(self._path)
-                _remove(path)
+                delete_file_and_lock(path)
                 return
 
     def write(self, texts: Sequence[str]) -> None:
@@ -68,12 +67,6 @@ class DraftFile:
         """Let other programs find the draft, or remove it."""
         if self._release is not None:
             if not is_kept:
-                _remove(self._path)
+                delete_file_and_lock(self._path)
             self._release()
             self._release = None
-
-
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    with suppress(OSError):  # Windows deletes the lock when it is released
-        get_lock_path(path).unlink()

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from roamtui.errors import StoreError, format_reason
@@ -78,7 +78,7 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     # The import takes 20 ms, and nothing is saved before the first question.
     from filelock import FileLock, Timeout  # noqa: PLC0415
 
-    lock_path = get_lock_path(path)
+    lock_path = _get_lock_path(path)
     make_private_folder(lock_path.parent)
     lock = FileLock(lock_path, timeout=seconds, mode=0o600, thread_local=False)
     try:
@@ -88,7 +88,14 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     return lock.release
 
 
-def get_lock_path(path: Path) -> Path:
+def delete_file_and_lock(path: Path) -> None:
+    """Delete a file while its lock is held."""
+    path.unlink(missing_ok=True)
+    with suppress(OSError):  # Windows deletes the lock when it is released
+        _get_lock_path(path).unlink()
+
+
+def _get_lock_path(path: Path) -> Path:
     """Return the path of the file that is locked in place of a file of lines."""
     return path.parent / _LOCKS_NAME / path.stem
 

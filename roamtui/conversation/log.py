@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
     RecordedEvent,
 )
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
+from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, delete_file_and_lock, map_store_errors
 from roamtui.conversation.messages import Usage
 from roamtui.conversation.state import ConversationState, fold_events, make_conversation_id
 from roamtui.document.library import Library
@@ -192,11 +192,8 @@ class ConversationLog:
             return
         with suppress(OSError):
             if is_deleted:
-                path.unlink()
+                delete_file_and_lock(path)
         file.close()
-        with suppress(OSError):  # Windows deletes the lock when it is released
-            if is_deleted:
-                get_lock_path(path).unlink()
 
 
 class ConversationSummary(Struct, frozen=True, kw_only=True):
@@ -223,7 +220,7 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """A sentence that says why not all of the log can be read. Empty if all of it can."""
 
     @property
-    def size(self) -> str:
+    def size_label(self) -> str:
         """Its number of questions, or else of the sections that a person has opened."""
         if self.questions or not self.open_sections:
             return format_count(self.questions, "question")
@@ -350,9 +347,7 @@ class ConversationStore:
             path = self._get_path(conversation_id)
             for draft in self.drafts_folder.glob(f"*-{conversation_id}.*"):
                 draft.unlink()
-            path.unlink()
-            with suppress(OSError):  # Windows deletes the lock when it is released
-                get_lock_path(path).unlink()
+            delete_file_and_lock(path)
 
     @contextmanager
     def _using(self, conversation_id: str, verb: str) -> Iterator[LineFile]:

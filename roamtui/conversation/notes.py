@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path, PurePath
 
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.line_file import acquire_lock, map_store_errors
+from roamtui.conversation.log import get_time
 from roamtui.document.library import Library
 from roamtui.errors import StoreError
 from roamtui.outline.labels import strip_heading
@@ -55,7 +55,7 @@ def make_note(library: Library, citation: Citation, comment: str) -> Note:
     text = strip_heading(library.text_at(library.node(section_id).own_span)).strip()
     return Note(
         id=os.urandom(6).hex(),
-        at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        at=get_time(),
         source_key=get_source_key(library),
         citation=citation,
         opening=shorten(text, _OPENING_LENGTH).removesuffix("…"),

@@ -1,8 +1,6 @@
 """The state of a conversation: an immutable value, computed from the events. It decides nothing.
 
 Only its options and its library are not in events: `Conversation` replaces them.
-
-It imports little, because the first screen of the app has to wait for it.
 """
 
 import os

@@ -295,7 +295,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
         elif is_agent and section.is_pinned:
             declined.append((section_id, "pinned"))
         elif is_agent and section.last_cited and section.last_cited >= len(state.exchanges) - 1:
-            declined.append((section_id, "cited in the last answers"))
+            declined.append((section_id, "cited in the last answer"))
         else:
             closing.append(section_id)
     closed = SectionsClosed(

@@ -53,8 +53,7 @@ def parse_document(
 
     The own texts of the nodes, one after the other, are exactly `text`. The title is the only H1. If there is
     none, or several, it comes from the front matter, or else is `name`. If `is_markdown` is false, ``#``
-    starts no heading. Clauses that are numbered without a gap become
-    sections.
+    starts no heading. Clauses whose numbers follow each other become sections.
     """
     normalised = normalise_line_ends(text)
     front_length = measure_front_matter(normalised) if is_markdown else 0

@@ -71,8 +71,8 @@ def _list_passages(report: AnswerReport) -> Iterator[str]:
     for number, card in enumerate(report.list_cards(), start=1):
         passage = card.passage
         yield format_source_line(replace(passage, quote=None), number, PASSAGE_LABEL)
-        if passage.statement.row:
-            yield f"   {format_sentence(passage.statement.row)}"
+        if passage.key_sentence.row:
+            yield f"   {format_sentence(passage.key_sentence.row)}"
         lines = normalise_line_ends(passage.quote or "").split("\n")
         yield "\n".join(f"   > {line}" for line in lines)
         if card.label:

@@ -51,7 +51,7 @@ _COLOURS = {
     QuoteState.ELSEWHERE: _YELLOW,
     QuoteState.NOT_FOUND: _RED,
     QuoteState.NO_QUOTE: _CYAN,
-    QuoteState.SUPPORTED: _CYAN,
+    QuoteState.PASSAGE: _CYAN,
 }
 
 
@@ -156,12 +156,12 @@ def _write_passages(report: AnswerReport, library: Library) -> None:
     for card in report.list_cards():
         passage = card.passage
         whole = shorten(read_visible_line(passage.quote or ""), _SENTENCE_MAX)
-        sentence = shorten(passage.statement.words, policy.STATEMENT_WIDTH_MAX) or whole
+        sentence = shorten(passage.key_sentence.words, policy.KEY_SENTENCE_WIDTH_MAX) or whole
         sentence = sentence.translate(_INNER_QUOTES)
         path = format_path(library, passage.section_id)
         lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
-        if passage.statement.row:
-            lines.append(f"{_INDENT}{format_sentence(shorten(passage.statement.row, _SENTENCE_MAX))}")
+        if passage.key_sentence.row:
+            lines.append(f"{_INDENT}{format_sentence(shorten(passage.key_sentence.row, _SENTENCE_MAX))}")
         if card.label:
             lines.append(f"{_INDENT}{card.label}")
     write_sanitised("\n".join(lines) + "\n")

@@ -40,7 +40,7 @@ def print_conversations(*, lists_one_shots: bool) -> None:
         if summary.source or not summary.problem:
             names = (summary.source, *summary.added_sources)
             sources = [sanitise_line(display_path(name)) for name in names]
-            facts = [summary.size, format_cost(summary.usage), *sources]
+            facts = [summary.size_label, format_cost(summary.usage), *sources]
             parts += [sanitise_line(summary.title), f"({', '.join(filter(None, facts))})"]
         if summary.problem:
             parts.append(summary.problem)
@@ -61,7 +61,7 @@ def delete_conversation(conversation_id: str, *, assume_yes: bool) -> None:
     store = open_store()
     for summary in store.list():
         if summary.id == conversation_id:
-            facts = ", ".join(filter(None, [summary.title, summary.size]))
+            facts = ", ".join(filter(None, [summary.title, summary.size_label]))
             question = f"Delete conversation {conversation_id} ({facts}) permanently?"
             require_confirmation(question, "the conversation was not deleted", assume_yes=assume_yes)
     store.delete(conversation_id)

@@ -1,10 +1,11 @@
-"""`QuotedSentence`: the sentence of a document that has a quote, whole or cut to a width."""
+"""Sentences as a reader sees them: around a quote, whole or cut to a width, and for a question."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -17,6 +18,21 @@ _WORD_LENGTH_MAX = 40
 # Not compiled here: the first screen does not need them.
 _WORD = rf"[{WIDE}]|[^\s{WIDE}]+"
 _WORD_END = rf"[{WIDE}]\s*|\s+|[^\s{WIDE}]{{{_WORD_LENGTH_MAX}}}"
+
+
+class KeySentence(NamedTuple):
+    """The sentences or the row of a passage that answer a question, as a reader sees them."""
+
+    words: str = ""
+    row: str = ""
+    """A row with its column heads; empty for a sentence, and for a row whose heads are not known."""
+    beside: str = ""
+    """A row of another table that says what this one is about, such as ``Class C | Covers Chainsaws``."""
+
+    @property
+    def shown(self) -> str:
+        """What a person reads."""
+        return self.row or self.words
 
 
 class Part(Struct, frozen=True):

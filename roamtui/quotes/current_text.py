@@ -309,7 +309,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     return replace(
         again,
         section_id=citation.section_id,
-        statement=citation.statement,
+        key_sentence=citation.key_sentence,
         replaced_sentence=None if then == again.sentence else then,
         start=citation.start,
         end=citation.end,

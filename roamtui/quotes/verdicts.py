@@ -142,7 +142,7 @@ def _list_groups(
     """List the bounds of the quotes, and of the other words of sentences without a source, in order."""
     groups: list[tuple[Bounds, Citation | Unsourced]] = []
     for citation in citations:
-        is_sentence = citation.state is QuoteState.SUPPORTED
+        is_sentence = citation.state is QuoteState.PASSAGE
         groups.append(((citation.start, citation.start if is_sentence else citation.end), citation))
     quoted = sorted(bounds for bounds, _ in groups)
     for start, end in unsourced:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
-from roamtui.markdown.quoted_sentence import QuotedSentence
+from roamtui.markdown.quoted_sentence import KeySentence, QuotedSentence
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
@@ -32,12 +32,11 @@ from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
 from roamtui.search.sentences import (
     HEADING_KINDS,
     RankedSentence,
-    Statement,
     get_first_sentence,
     get_row_name,
     list_related_words,
     rank_sentences,
-    read_statement,
+    read_key_sentence,
 )
 from roamtui.search.terms import TermMatcher, list_similar_words
 from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_bounds
@@ -64,7 +63,7 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     span: Span
     score: float = 0.0
     """Share of the question's weight that its words have, from 0 to 1."""
-    statement: Statement = Statement()
+    key_sentence: KeySentence = KeySentence()
     """Its row that is likeliest to answer, or that sentence and those around it; empty if it has nothing
     else, or if the answer follows that sentence."""
     similarity: float | None = None
@@ -81,7 +80,7 @@ class _Candidate(NamedTuple):
 
     share: float
     """Share of the question's weight that its words have."""
-    statement: Statement
+    key_sentence: KeySentence
     start: int
     """Where it begins in the passage."""
 
@@ -143,7 +142,7 @@ def choose_passages(
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
     proof = weights.certainty * best_score
-    judged = _choose_statements(library, question, candidates, weights, proof=proof, compare=compare)
+    judged = _choose_key_sentences(library, question, candidates, weights, proof=proof, compare=compare)
     highest = max((passage.similarity or 0.0 for passage in judged), default=0.0)
 
     def measure_likelihood(passage: FoundPassage) -> float:
@@ -228,7 +227,7 @@ def _join_sections(passages: Iterable[FoundPassage]) -> list[FoundPassage]:
     return [*chain.from_iterable(by_section.values())]
 
 
-def _choose_statements(
+def _choose_key_sentences(
     library: Library,
     question: str,
     passages: Sequence[FoundPassage],
@@ -251,7 +250,7 @@ def _choose_statements(
         for passage, text, node in zip(passages, texts, nodes, strict=True)
     ]
     compared = [
-        f"{node.title}\n{candidate.statement.shown} {candidate.statement.beside}".rstrip()
+        f"{node.title}\n{candidate.key_sentence.shown} {candidate.key_sentence.beside}".rstrip()
         for node, candidates in zip(nodes, listed, strict=True)
         for candidate in candidates
     ]
@@ -261,11 +260,13 @@ def _choose_statements(
         own_cosines = [*islice(cosines, len(candidates))]
         best = _choose_candidate(candidates, own_cosines, proof)
         is_whole = best is None or _needs_whole(text, best, candidates)
-        statement = Statement() if best is None or is_whole else _read_around(text, best, weights.matcher)
-        if statement.words == read_visible_line(text):
-            statement = Statement()
+        key_sentence = (
+            KeySentence() if best is None or is_whole else _read_around(text, best, weights.matcher)
+        )
+        if key_sentence.words == read_visible_line(text):
+            key_sentence = KeySentence()
         similarity = max(own_cosines, default=None)
-        judged.append(replace(passage, statement=statement, similarity=similarity))
+        judged.append(replace(passage, key_sentence=key_sentence, similarity=similarity))
     return judged
 
 
@@ -274,17 +275,17 @@ def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) 
 
     Short code is shown whole too, and a short list or table if no word of the question tells its rows apart.
     """
-    if best.statement.words.endswith(":"):
+    if best.key_sentence.words.endswith(":"):
         return True
     last = read_units(text).blocks[-1]
-    is_short = len(split_sentences(text)) <= policy.STATEMENTS_MAX
+    is_short = len(split_sentences(text)) <= policy.SENTENCES_MAX
     if not isinstance(last, List | Table) or not is_short:
         return isinstance(last, Code) and is_short
     rows = [candidate.share for candidate in candidates if candidate.start >= last.start]
     return best.start < last.start or best.share == min(rows)
 
 
-def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> Statement:
+def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeySentence:
     """Read a sentence with those of its paragraph around it, as many as have room in a line of a hit.
 
     A very long sentence is cut around the words of the question.
@@ -293,11 +294,11 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> Stat
     paragraph = text[unit.start : unit.end]
     bounds = find_passage(paragraph, candidate.start - unit.start, policy.LINE_TOKENS)
     if bounds is None or not unit.kind.has_sentences:
-        return candidate.statement
+        return candidate.key_sentence
     words = read_visible_line(paragraph[slice(*bounds)])
-    found = tuple((start, end) for start, end, _ in matcher.locate(words)[: policy.STATEMENTS_MAX])
-    parts = QuotedSentence(sentence=words, quoted=found).cut(policy.STATEMENT_WIDTH_MAX)
-    return Statement(_COUNTED_GAP.sub("[…]", "".join(part.text for part in parts)).rstrip())
+    found = tuple((start, end) for start, end, _ in matcher.locate(words)[: policy.SENTENCES_MAX])
+    parts = QuotedSentence(sentence=words, quoted=found).cut(policy.KEY_SENTENCE_WIDTH_MAX)
+    return KeySentence(_COUNTED_GAP.sub("[…]", "".join(part.text for part in parts)).rstrip())
 
 
 def _choose_candidate(
@@ -342,10 +343,10 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
                 shares.setdefault((sentence.start, sentence.end), share)
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
     candidates = (
-        _Candidate(share, weights.rows.read_statement(text, start, end), start)
+        _Candidate(share, weights.rows.read_key_sentence(text, start, end), start)
         for (start, end), share in shares.items()
     )
-    return [*islice(candidates, policy.STATEMENTS_MAX)]
+    return [*islice(candidates, policy.SENTENCES_MAX)]
 
 
 def _list_passages_at(
@@ -445,15 +446,15 @@ class _RowJoiner:
         """Return whether a row of a text is joined."""
         return any(map(self.join_row, read_units(text).units))
 
-    def read_statement(self, text: str, start: int, end: int) -> Statement:
-        """Read a statement. Beside a row stands the joined row with most words of the question."""
-        statement = read_statement(text, start, end)
+    def read_key_sentence(self, text: str, start: int, end: int) -> KeySentence:
+        """Read a key sentence. Beside a row stands the joined row with most words of the question."""
+        key_sentence = read_key_sentence(text, start, end)
         unit = next(unit for unit in read_units(text).units if start < unit.end)
         if not self.join_row(unit):
-            return statement
+            return key_sentence
         rows = self._rows[get_row_name(unit)]
         others = (row for row in rows if row != unit.as_row.text)
-        return statement._replace(beside=max(others, key=lambda row: len(rows[row])))
+        return key_sentence._replace(beside=max(others, key=lambda row: len(rows[row])))
 
 
 def _score_passages(

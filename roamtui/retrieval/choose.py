@@ -77,7 +77,7 @@ def complete_follow_up(questions: Sequence[str]) -> str:
     return question if full == question else f"{full} {question}".strip()
 
 
-def asks_itself(question: str) -> bool:
+def stands_alone(question: str) -> bool:
     """Return whether a follow-up is a question by itself, as "and how do I pay?" and not "and for a car?"."""
     words = tokenise(_FOLLOW_UP.sub("", question, count=1))
     return len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
@@ -101,7 +101,7 @@ def search_question(
     last = questions[-1]
     completed = complete_follow_up(questions)
     search = partial(searcher.search, library, limit=limit, within=within, earlier=earlier)
-    is_asking = completed != last and asks_itself(last)
+    is_asking = completed != last and stands_alone(last)
     own = search(last)[: policy.OWN_HITS_MAX] if is_asking else ()
     own_ids = {hit.section_id for hit in own}
     return (*own, *(hit for hit in search(completed) if hit.section_id not in own_ids))[:limit]

@@ -52,7 +52,7 @@ def choose_excerpts(
     there is no room.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    named = {section_id for section_id, hit in hits.items() if hit.is_named}
+    named = {section_id for section_id, hit in hits.items() if hit.is_financial_statement}
     first = [section_id for section_id in hits if section_id in named or section_id in opened]
     for section_id in first:
         cutter.add_first(section_id)

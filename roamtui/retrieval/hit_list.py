@@ -12,8 +12,8 @@ from roamtui.retrieval import policy
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
+from roamtui.retrieval.excerpt_lines import render_excerpt
 from roamtui.retrieval.missing import list_absence_clauses, list_absent_names
-from roamtui.retrieval.quoted import quote_spans
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, add_delivered, estimate_tokens, join_delivered
@@ -63,7 +63,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
             notes.append(KNOWN_MARK)
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
-        quoted, named = quote_spans(library, section_id, spans)
+        quoted, named = render_excerpt(library, section_id, spans)
         lines += quoted
         excerpts += named
     add_delivered(known, excerpts)
@@ -85,6 +85,6 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 
 def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
     """Select the named sections and, unless there is a clear hit, the best others."""
-    others = [section_id for section_id, hit in hits.items() if not hit.is_named]
+    others = [section_id for section_id, hit in hits.items() if not hit.is_financial_statement]
     left_out = {*others[0 if has_clear_hit else policy.EXCERPTS_MAX :]}
     return {section_id: hit for section_id, hit in hits.items() if section_id not in left_out}

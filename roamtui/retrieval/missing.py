@@ -72,12 +72,14 @@ def list_absent_names(query: str, library: Library) -> list[str]:
     return [*missing]
 
 
-def spell_out(question: str, library: Library) -> str:
+def expand_abbreviations(question: str, library: Library) -> str:
     """Return a question with what its abbreviations stand for: "annual general meeting" for "agm".
 
     An abbreviation is a word that no text has, but whose letters begin neighbouring words, other than stop
-    words. If different words begin so, only those with capitals count. It scans all texts, unless the library
-    is too long, so call it in a thread: 5 MB take 0.1 s for each such word.
+    words. If different words begin so, only those with capitals count. Words without capitals that the texts
+    have once may begin so by chance, as "driver ordering goods" does for "dog": they follow the abbreviation,
+    which stays. It scans all texts, unless the library is too long, so call it in a thread: 5 MB take 0.1 s
+    for each such word.
     """
     texts = [document.text for document in library.documents]
     pieces = [*chain.from_iterable(map(_iter_pieces, texts))] if _is_scannable(texts) else []
@@ -89,12 +91,14 @@ def spell_out(question: str, library: Library) -> str:
         rest = "".join(rf"[\s-]+{initial}[^\W\d_]+" for initial in others)
         # What is before the first letter is checked after it, which is faster.
         pattern = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}", re.IGNORECASE)
-        found = {" ".join(phrase.split()) for piece in pieces for phrase in pattern.findall(piece)}
-        phrases = {phrase for phrase in found if STOP_WORDS.isdisjoint(phrase.lower().split())}
+        found = [" ".join(phrase.split()) for piece in pieces for phrase in pattern.findall(piece)]
+        phrases = [phrase for phrase in found if STOP_WORDS.isdisjoint(phrase.lower().split())]
         named = [phrase for phrase in phrases if phrase.istitle()]
-        spelled = {phrase.lower() for phrase in named or phrases}
-        if len(spelled) == 1:
-            question = whole.sub(spelled.pop(), question)
+        expanded = {phrase.lower() for phrase in named or phrases}
+        if len(expanded) == 1:
+            phrase = expanded.pop()
+            is_certain = named or len(phrases) > 1
+            question = whole.sub(phrase if is_certain else rf"\g<0> {phrase}", question)
     return question
 
 

@@ -51,9 +51,9 @@ PASSAGES_MAX = 5
 """Maximum number of passages. With seven, 3 % more answers have the evidence, but are a third longer."""
 CANDIDATES_MAX = 7
 """Maximum number of passages that words propose, and that meaning adds. Ten find nothing more."""
-STATEMENTS_MAX = 8
+SENTENCES_MAX = 8
 """Maximum number of sentences of a passage that are compared by meaning: half a second for all."""
-STATEMENT_WIDTH_MAX = 640
+KEY_SENTENCE_WIDTH_MAX = 640
 """Maximum width of a sentence that is shown whole: eight lines, as many as a list that is shown whole has."""
 NEAREST_MIN = 0.13
 """Minimum proof by words that a passage is near the question. Below it are 2 % of the questions about

@@ -71,11 +71,11 @@ class Hit(Struct, frozen=True, kw_only=True):
     score: float
     """Above 0; higher is better. In keyword search, it is a share of the best score of the same search."""
     why: str
-    """How the search found the section, such as ``text rank 1 · vector rank 3``."""
+    """How the search found the section, such as ``text rank 1 · meaning rank 3``."""
     snippet: str = ""
     """The best sentence of the section's own text, on one line, safe to display; empty without text."""
-    is_named: bool = False
-    """Whether the query names it. Such hits, which are financial statements, come first."""
+    is_financial_statement: bool = False
+    """Whether it is a financial statement that the query names. Such hits come first."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None

@@ -366,7 +366,8 @@ class Searcher:
         found = {hit.section_id: hit for hit in hits}
         inside = frozenset(library.walk(within)) if within is not None else None
         found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
-        return tuple(sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score)))[:limit]
+        ranked = sorted(found.values(), key=lambda hit: (not hit.is_financial_statement, -hit.score))
+        return tuple(ranked[:limit])
 
     def _rerank(
         self, reranker: Reranker, query: str, library: Library, hits: tuple[Hit, ...]
@@ -403,7 +404,7 @@ def compute_meaning_weight(ranking: Ranking) -> float:
     It is the mean of two signs: how slowly the scores of the hits fall, and the share of the query's terms
     that the first hit lacks.
     """
-    hits = [hit for hit in ranking.hits if not hit.is_named]
+    hits = [hit for hit in ranking.hits if not hit.is_financial_statement]
     if not hits or not ranking.matcher.terms:
         return 1.0
     library = ranking.library
@@ -429,7 +430,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
     found = {hit.section_id: hit for hit in hits}
     for section_id in by_similarity:
         found.setdefault(section_id, Hit(section_id=section_id, score=0.0, why=""))
-    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_named}
+    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_financial_statement}
     for section_id in scores.keys() & similarities.keys():
         share = max(0.0, similarities[section_id] / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
         scores[section_id] = (1 - weight) * scores[section_id] + weight * share
@@ -444,7 +445,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
         for section_id, score in scores.items()
         if score > 0
     ]
-    named = [hit for hit in hits if hit.is_named]
+    named = [hit for hit in hits if hit.is_financial_statement]
     return [*named, *sorted(mixed, key=lambda hit: -hit.score)]
 
 
@@ -465,7 +466,7 @@ def collect_neighbours(
 
 
 def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, str]]:
-    """Yield the parent, first children, next and last sibling that have text, each with its relation."""
+    """Yield the parent, first children, next and previous sibling that have text, each with its relation."""
     parent = library.node(section_id).parent
     siblings = library.children(library.root_id if parent is None else parent)
     position = siblings.index(section_id)

@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from math import log
-from typing import NamedTuple
 
 from msgspec import Struct
 
+from roamtui.markdown.quoted_sentence import KeySentence
 from roamtui.markdown.units import (
     Sentence,
     Unit,
@@ -39,22 +39,7 @@ class RankedSentence(Struct, frozen=True):
     """The terms that it contains. A row has those of its column heads too."""
 
 
-class Statement(NamedTuple):
-    """A row, or sentences of a paragraph, as a reader sees them."""
-
-    words: str = ""
-    row: str = ""
-    """A row with its column heads; empty for a sentence, and for a row whose heads are not known."""
-    beside: str = ""
-    """A row of another table that says what this one is about, such as ``Class C | Covers Chainsaws``."""
-
-    @property
-    def shown(self) -> str:
-        """What a person reads."""
-        return self.row or self.words
-
-
-def read_statement(text: str, start: int, end: int) -> Statement:
+def read_key_sentence(text: str, start: int, end: int) -> KeySentence:
     """Read the sentence, row or line of code at a place of a Markdown text.
 
     It has no markup but tildes around struck-out words.
@@ -63,7 +48,7 @@ def read_statement(text: str, start: int, end: int) -> Statement:
     unit = next(unit for unit in read_units(text).units if start < unit.end)
     words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
     row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.head_words else ""
-    return Statement(words, row)
+    return KeySentence(words, row)
 
 
 def list_related_words(
@@ -162,6 +147,5 @@ def make_snippet(text: str, matcher: TermMatcher) -> str:
     """
     text = text[:RANKED_LENGTH_MAX]
     best = next(iter(rank_sentences(text, matcher, limit=1)), get_first_sentence(text))
-    return (
-        shorten(read_statement(text, best.start, best.end).shown, SNIPPET_LENGTH) if best is not None else ""
-    )
+    shown = "" if best is None else read_key_sentence(text, best.start, best.end).shown
+    return shorten(shown, SNIPPET_LENGTH)

@@ -107,7 +107,7 @@ class Cell(Struct, frozen=True, kw_only=True):
     def proof(self) -> Citation | None:
         """The first citation with a verified quote, else the first with a quote or a sentence, or None."""
         quotes = [
-            each for each in self.citations if each.quote is not None or each.state is QuoteState.SUPPORTED
+            each for each in self.citations if each.quote is not None or each.state is QuoteState.PASSAGE
         ]
         return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
 
@@ -128,7 +128,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     citations: tuple[Citation, ...] = passages[:1]
     value = ""
     if passages:
-        value = passages[0].statement.shown or read_visible_line(passages[0].quote or "")
+        value = passages[0].key_sentence.shown or read_visible_line(passages[0].quote or "")
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
         is_nearest = exchange.stopped is StopReason.NEAREST
         reason = _UNMATCHED if is_nearest else exchange.answer.partition("\n\n")[0]
@@ -148,8 +148,8 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     if quotes:
         faults += [citation.state.label for citation in quotes if not citation.is_verified][:1]
     else:
-        is_supported = any(citation.state is QuoteState.SUPPORTED for citation in citations)
-        faults.append((QuoteState.SUPPORTED if is_supported else QuoteState.NO_QUOTE).label)
+        has_passage = any(citation.state is QuoteState.PASSAGE for citation in citations)
+        faults.append((QuoteState.PASSAGE if has_passage else QuoteState.NO_QUOTE).label)
     state = CellState.PARTLY if faults else CellState.FOUND
     if passages:
         state = CellState.PASSAGE

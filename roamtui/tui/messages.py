@@ -22,7 +22,7 @@ class SectionTarget(Struct, frozen=True):
 
     section_id: str
     citation: Citation | None = None
-    statement: str = ""
+    key_sentence: str = ""
     """The words of a long quote that a person looks for."""
 
 

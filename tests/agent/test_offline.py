@@ -224,7 +224,7 @@ async def test_passages_are_shown_as_before_when_they_are_looked_up_again() -> N
     library = Library(source="f.md", root=parse_document(f"# Fees\n\n| Item | Late per day |\n| --- | --- |\n{rows}"))
     talk = Talk(agent=Agent(Conversation(library), NoModel(), Searcher(library)))
     answer = await talk.ask("What does a late cargo bike cost?")
-    assert any(citation.statement.shown for citation in answer.citations)
+    assert any(citation.key_sentence.shown for citation in answer.citations)
     assert await talk.agent.check_answers_again() == 0
     assert talk.agent.conversation.state.exchanges[-1].citations == answer.citations
 

@@ -358,7 +358,7 @@ async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store
     await conversation.execute(PinSections(section_ids=(section_id,), is_pinned=True))
     conversation.close()
     (summary,) = store.list()
-    assert (summary.id, summary.size) == (conversation.state.id, "1 section open, no question yet")
+    assert (summary.id, summary.size_label) == (conversation.state.id, "1 section open, no question yet")
     assert store.find_latest(summary.source) == summary
     resumed = start(summary.id)
     assert resumed.state.open_sections[section_id].is_pinned

@@ -54,7 +54,7 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     (closed,) = events
     assert isinstance(closed, SectionsClosed)
     assert (closed.section_ids, closed.is_pending) == ((ids[2],), True)
-    assert closed.kept == ((ids[0], "pinned"), (ids[1], "cited in the last answers"), (ids[3], "not open"))
+    assert closed.kept == ((ids[0], "pinned"), (ids[1], "cited in the last answer"), (ids[3], "not open"))
     assert tuple(finish(after).open_sections) == ids[:2]
 
 

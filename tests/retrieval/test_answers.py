@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import pytest
 
 from roamtui.document.library import Library
+from roamtui.markdown.quoted_sentence import KeySentence
 from roamtui.retrieval import policy
 from roamtui.retrieval.answers import choose_passages, list_found_words
 from roamtui.search.base import Comparison, Hit
 from roamtui.search.searcher import Searcher
-from roamtui.search.sentences import Statement
 from roamtui.text import Span
 from tests.case_files import read_rows
 from tests.search.libraries import id_of, make_library
@@ -22,10 +22,10 @@ def has_room_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "LINE_TOKENS", 1)
 
 
-def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> Statement:
+def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> KeySentence:
     library = make_library(f"# Section\n\n{text}")
     hits = [Hit(section_id=id_of(library, "Section"), score=1.0, why="")]
-    return choose_passages(library, question, hits, compare=compare)[0].statement
+    return choose_passages(library, question, hits, compare=compare)[0].key_sentence
 
 
 @pytest.mark.usefixtures("has_room_for_one")
@@ -59,7 +59,7 @@ def test_a_very_long_sentence_is_cut_around_the_words_of_the_question() -> None:
 
 
 def test_code_is_shown_whole_up_to_the_length_of_a_list() -> None:
-    lines = [f"berth --number {number}" for number in range(policy.STATEMENTS_MAX)]
+    lines = [f"berth --number {number}" for number in range(policy.SENTENCES_MAX)]
     for count, shown in ((len(lines) - 1, ""), (len(lines), lines[0])):
         text = "\n".join(("Run:", "", "```", *lines[:count], "```", ""))
         assert _read_likeliest("berth number 0", text).words == shown
@@ -71,7 +71,7 @@ def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
         "# Deposits\n\nA deposit is held.\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
     )
     passages = choose_passages(library, "deposit for a chainsaw", Searcher(library).search(library, "deposit chainsaw"))
-    assert passages[0].statement.row == "Class C | Deposit £100"
+    assert passages[0].key_sentence.row == "Class C | Deposit £100"
 
 
 def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_although_no_search_found_it() -> None:
@@ -82,10 +82,10 @@ def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_althoug
     )
     hits = [Hit(section_id=id_of(library, title), score=1.0, why="") for title in ("Punts", "Deposits")]
     passages = choose_passages(library, "whats the deposit for a punt", hits)
-    assert passages[0].statement.row == "Class C | Deposit £100"
-    assert passages[0].statement.beside == "Class C | Covers punts"
+    assert passages[0].key_sentence.row == "Class C | Deposit £100"
+    assert passages[0].key_sentence.beside == "Class C | Covers punts"
     passages = choose_passages(library, "whats the deposit of £100 for a punt", hits)
-    assert passages[0].statement.beside == "Class C | Covers punts", "not the row itself"
+    assert passages[0].key_sentence.beside == "Class C | Covers punts", "not the row itself"
     passages = choose_passages(library, "whats the deposit for a punt", hits[:1])
     assert library.node(passages[0].section_id).title == "Deposits"
 
@@ -196,7 +196,7 @@ def test_meaning_chooses_a_row_only_of_a_table_too_long_to_show(others: int, sho
 def test_a_short_list_is_shown_with_the_sentence_that_leads_it_in() -> None:
     items = "- Up to £30: the shift lead.\n- Above: the full board.\n"
     text = f"Who may approve a purchase depends on its size.\n\n{items}"
-    assert _read_likeliest("Who approves a purchase of £900?", text) == Statement()
+    assert _read_likeliest("Who approves a purchase of £900?", text) == KeySentence()
 
 
 def test_words_that_the_titles_have_do_not_choose_the_row() -> None:
@@ -204,7 +204,7 @@ def test_words_that_the_titles_have_do_not_choose_the_row() -> None:
     library = make_library(f"# Acme report\n\n## Results\n\n| Item | 2023 |\n|---|---|\n{rows}")
     hits = [Hit(section_id=id_of(library, "Results"), score=1.0, why="")]
     passage = choose_passages(library, "What were the net sales of Acme?", hits)[0]
-    assert passage.statement.words == "Net sales 500"
+    assert passage.key_sentence.words == "Net sales 500"
 
 
 def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:

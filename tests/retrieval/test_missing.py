@@ -4,7 +4,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.retrieval.missing import list_absence_clauses, list_absent_names, spell_out
+from roamtui.retrieval.missing import expand_abbreviations, list_absence_clauses, list_absent_names
 from tests.case_files import read_rows
 
 _TEXT = (
@@ -30,15 +30,18 @@ def test_missing_words_are_one_statement(count: int, statement: tuple[str, ...])
 
 
 @pytest.mark.parametrize(
-    ("question", "spelled"),
+    ("question", "expanded"),
     [
         ("When is the agm?", "When is the annual general meeting?"),
+        ("Is my Dog insured?", "Is my Dog driver ordering goods insured?"),
         ("Does the CLI cover TSG, SGR, PDQ and NS?", "Does the club liability insurance cover TSG, SGR, PDQ and NS?"),
     ],
 )
-def test_an_abbreviation_that_no_text_has_is_spelled_out(question: str, spelled: str) -> None:
+def test_an_abbreviation_that_no_text_has_is_expanded(question: str, expanded: str) -> None:
     text = (
         "The annual general meeting. The Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
+        "Each driver ordering goods comes to an annual general meeting.\n"
         "\n## The six great rules\n\nNone. Some green reeds.\n"
     )
-    assert spell_out(question, Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))) == spelled
+    library = Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))
+    assert expand_abbreviations(question, library) == expanded

@@ -21,7 +21,7 @@ class DraftKeeper:
         self._conversation = conversation
         self._file: DraftFile | None = None
 
-    def find(self, *, is_first: bool = False) -> list[str]:
+    def open_drafts(self, *, is_first: bool = False) -> list[str]:
         """Open the file of the conversation's drafts, and return them.
 
         At the start, a new conversation takes over the drafts of an earlier run. A conversation whose
@@ -37,7 +37,7 @@ class DraftKeeper:
             with suppress(OSError):
                 if is_first or state.exchanges:
                     self._file.adopt_newest(is_new=not state.exchanges)
-                found = self._file.find()
+                found = self._file.load()
         return found
 
     def write(self) -> None:

@@ -61,7 +61,7 @@ _QUOTE_STYLES = {
     QuoteState.ELSEWHERE: "$text-warning",
     QuoteState.NOT_FOUND: "$text-error",
     QuoteState.NO_QUOTE: "$accent",
-    QuoteState.SUPPORTED: "$accent",
+    QuoteState.PASSAGE: "$accent",
 }
 _UNSOURCED_STYLE = "italic $text-warning"
 """Sentences without a source."""

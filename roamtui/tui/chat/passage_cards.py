@@ -40,11 +40,11 @@ class _DrawnCard(Struct, frozen=True, kw_only=True):
     """Page or lines."""
     target: SectionTarget
     blocks: Sequence[Block]
-    """The passage. If there is a statement, it is shown once the card is unfolded."""
+    """The passage. If it has a key sentence, that is shown once the card is unfolded."""
 
 
 class PassageCardList:
-    """A numbered card for each passage: path, place and likeliest statement, above the passage.
+    """A numbered card for each passage: path, place and key sentence, above the passage.
 
     The words of the question are in bold. Next to the title of a card are those that it has. A sentence
     above the cards says how near they are, and which names the document lacks.
@@ -68,7 +68,7 @@ class PassageCardList:
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
         indexes = cards or range(len(self._cards))
-        chosen = {index for index in indexes if self._cards[index].card.passage.statement.words}
+        chosen = {index for index in indexes if self._cards[index].card.passage.key_sentence.words}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
         return bool(chosen)
 
@@ -90,8 +90,8 @@ class PassageCardList:
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             self.first_line = self.first_line if index else len(lines)
-            if card.passage.statement.words and index not in self._unfolded:
-                shown = wrap(Content(card.passage.statement.shown), room)
+            if card.passage.key_sentence.words and index not in self._unfolded:
+                shown = wrap(Content(card.passage.key_sentence.shown), room)
             else:
                 laid_out = MarkdownLayout(width=room, view=View.CARD).lay_out(drawn.blocks)
                 shown = [render_line(line, room) for line in laid_out]
@@ -102,7 +102,7 @@ class PassageCardList:
                 words = self._words.locate(line.plain)
                 marked = line.add_spans([Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words])
                 lines.append(bar + view.attach(marked, first + index, shows_selection=False))
-            if card.passage.statement.words:
+            if card.passage.key_sentence.words:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
@@ -112,7 +112,7 @@ def _make_card(card: PassageCard, library: Library) -> _DrawnCard:
     citation = card.passage
     source = describe_source(citation, library)
     section_id = source.section_id
-    words = card.passage.statement.words
+    words = card.passage.key_sentence.words
     return _DrawnCard(
         card=card,
         path=list_full_path(library, section_id) if section_id in library else (source.title,),

@@ -100,7 +100,7 @@ class QuestionArea(Container):
 
     def open_draft(self) -> None:
         """At the start, put the drafts of an earlier run into the box."""
-        if found := self.drafts.find(is_first=True):  # else typing ahead can be undone
+        if found := self.drafts.open_drafts(is_first=True):  # else typing ahead can be undone
             self._show_drafts([*found, *self.box.drafts], found=True)
 
     def _show_drafts(self, drafts: list[str], *, found: bool) -> None:
@@ -198,7 +198,7 @@ class QuestionArea(Container):
         for exchange in exchanges:
             self.box.remember(exchange.question)
             self.box.settled.add(exchange.question)
-        found = self.drafts.find()
+        found = self.drafts.open_drafts()
         self._show_drafts([*typed, *found], found=bool(found))
         self._is_unasked = not exchanges
 

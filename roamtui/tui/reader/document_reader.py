@@ -117,7 +117,7 @@ class DocumentReader(Reader):
         """Open a section or quote that the conversation refers to.
 
         If another section contains the quote, show that section. If none does, show the nearest passage. If a
-        passage has a statement, only that is highlighted: the passage may be longer than the view.
+        passage has a key sentence, only that is highlighted: the passage may be longer than the view.
         """
         section_id = target.section_id
         span: Span | None = None
@@ -130,8 +130,8 @@ class DocumentReader(Reader):
             self._warn(f"The model cited section {section_id}, which does not exist.")
             return
         is_nearest = span is not None and bool(warning)
-        if span is not None and target.statement:
-            found = find_in_span(target.statement, self.library, span)
+        if span is not None and target.key_sentence:
+            found = find_in_span(target.key_sentence, self.library, span)
             span = found.span if found else span
         self.open(section_id, highlight=span, is_nearest=is_nearest, is_visit=is_visit)
         if warning:

@@ -91,7 +91,7 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
     def _draw(self, summary: ConversationSummary) -> Content:
         model = sanitise_line(summary.model)
         cost = format_cost(summary.usage)
-        parts = [summary.size, format_time(summary.used_at), model, cost, summary.problem]
+        parts = [summary.size_label, format_time(summary.used_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
             parts.append(sanitise_line(format_source(display_path(summary.source))))
         sign = "  ● now" if self._is_current(summary) else ""

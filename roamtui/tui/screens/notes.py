@@ -167,7 +167,7 @@ async def _edit(
     draft = DraftFile(conversation.store, key, "note")
     comment = ""
     with suppress(OSError):
-        comment = "".join(draft.find())
+        comment = "".join(draft.load())
     problem = "Your draft, not saved yet" if comment else ""
     comment = comment or note.comment
     quote = shorten(sanitise_line(simplify_quote(citation.quote or "")), _QUOTE_LENGTH_MAX)

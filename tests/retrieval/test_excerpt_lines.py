@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.retrieval.quoted import mark_gap
+from roamtui.retrieval.excerpt_lines import mark_gap
 from roamtui.text import Span
 from tests.search.libraries import make_library
 

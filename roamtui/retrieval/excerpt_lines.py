@@ -23,7 +23,7 @@ _INDENT = " "
 """A single space costs no token: it belongs to the word after it."""
 
 
-def quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:
+def render_excerpt(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:
     """Return the lines of an excerpt, and the words in the marks of what it leaves out.
 
     The lines are indented, so that they cannot be mistaken for lines of the list of sections.
