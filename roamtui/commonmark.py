@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from roamtui.text import normalise_line_ends
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType
 
+Definitions = dict[str, dict[str, Any]]
+"""Link definitions by normalised label, in the form of markdown-it-py's environment."""
 _LEVEL_MAX = 100
 """Maximum depth of nested containers. A list counts twice. Each takes three stack frames."""
 _NESTING_MAX = _LEVEL_MAX + 10
@@ -36,6 +41,20 @@ def parse_blocks(source: str, env: EnvType, parser: MarkdownIt | None = None) ->
     tokens: list[Token] = []
     parser.block.parse(source, parser, env, tokens)
     return tokens
+
+
+def parse_link_definitions(text: str, edges: Sequence[int]) -> Definitions:
+    """Parse the link definitions of a text, by normalised label. Those of footnotes are none.
+
+    `edges` are the offsets at which top-level blocks start, such as headings, and the end. The text between
+    two of them can be parsed separately. Text without ``]:`` defines nothing.
+    """
+    env: EnvType = {}
+    for begin, end in pairwise(edges):
+        if text.find("]:", begin, end) >= 0:
+            parse_blocks(normalise_line_ends(text[begin:end]), env)
+    definitions: Definitions = env.get("references", {})
+    return {label: definitions[label] for label in definitions if not label.startswith("^")}
 
 
 def list_heading_rows(tokens: Iterable[Token]) -> list[int]:

@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
+from roamtui.commonmark import Definitions, parse_link_definitions
 from roamtui.plain import extract_anchor, strip_anchor
 from roamtui.text import compute_line_starts, estimate_tokens
 
@@ -136,7 +137,7 @@ def make_anchor(title: str) -> str:
 _SEPARATOR = "\x1f"
 
 
-class Document(Struct, frozen=True, kw_only=True, dict=True):
+class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """The text of a file or page, and its nodes as columns. Other values are computed on demand."""
 
     key: str
@@ -267,6 +268,11 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         """Offset of each id in braces after a heading, and of each id or name of an HTML element."""
         matches = reversed([*_MARKED_ID.finditer(self.text)])
         return {match[match.lastindex or 0]: match.start(match.lastindex or 0) for match in matches}
+
+    @cached_property
+    def link_definitions(self) -> Definitions:
+        """The link definitions of the text. Parsing them takes up to a second per megabyte."""
+        return parse_link_definitions(self.text, self.columns.starts)
 
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, or None if the document has no pages."""

@@ -31,7 +31,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from roamtui.commonmark import TOO_DEEP, parse_blocks
+from roamtui.commonmark import TOO_DEEP, parse_blocks, parse_link_definitions
 from roamtui.document.document import NodeKind, NodeRow
 from roamtui.text import compute_line_starts
 
@@ -89,7 +89,7 @@ def scan_headings(text: str, start: int = 0) -> tuple[list[NodeRow], bool]:
     scanner.scan()
     edges = [start, *(offset for _, offset, _ in scanner.found), len(source)]
     has_links = any("[" in content for *_, content in scanner.found)
-    env = {"references": _parse_reference_definitions(source, edges) if has_links else {}}
+    env = {"references": parse_link_definitions(source, edges) if has_links else {}}
     parse = cache(lambda content: parse_title(content, env))
     rows: list[NodeRow] = []
     for level, offset, content in scanner.found:
@@ -287,20 +287,6 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     texts = (each.text for each in words if not each.is_image and each.link not in marks)
     pictures = (parse_title(each.text, env) for each in words if each.is_image and each.start < each.end)
     return "".join(texts).replace("\n", " ").strip(" \t") or " ".join(filter(None, pictures))
-
-
-def _parse_reference_definitions(text: str, edges: Sequence[int]) -> dict[str, Any]:
-    """Return the link definitions that titles may need, by normalised label, as markdown-it-py does.
-
-    A heading outside quotes and lists starts a top-level block, so the text between two headings can be
-    parsed separately. Text without ``]:`` defines nothing.
-    """
-    env: dict[str, Any] = {}
-    for begin, end in pairwise(edges):
-        if text.find("]:", begin, end) >= 0:
-            parse_blocks(text[begin:end], env)
-    references: dict[str, Any] = env.get("references", {})
-    return references
 
 
 def restore_starts(text: str, normalised: str, rows: Sequence[NodeRow]) -> list[NodeRow]:

@@ -1,17 +1,9 @@
 """The lines that open and close blocks of code."""
 
 import re
-from functools import reduce
 
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 """A line that opens or closes a fence, also inside a list item or a block quote."""
-
-_FENCE_LINE = re.compile(rf"^{_FENCE.pattern}", re.MULTILINE)
-
-
-def find_fence(text: str, start: int, end: int, opening: str) -> str:
-    """Return the opening line of the fence that is open at `end`, if `opening` is the same at `start`."""
-    return reduce(update_fence, (match[0] for match in _FENCE_LINE.finditer(text, start, end)), opening)
 
 
 def update_fence(opening: str, line: str) -> str:

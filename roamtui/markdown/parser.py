@@ -4,13 +4,12 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from markdown_it.common.normalize_url import normalizeLink
-from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.commonmark import Definitions
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -28,21 +27,10 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.extensions import format_mark
-from roamtui.markdown.fences import find_fence
 from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
 from roamtui.markdown.inline_source import InlineSource, LabelledMark, SourceMap
 from roamtui.markdown.tokens import get_parser, tokenize
 from roamtui.text import Bounds, normalise_line_ends
-
-Definitions = dict[str, dict[str, str]]
-"""Link definitions by normalised label, in the form of markdown-it-py's environment."""
-
-_LABEL_END_MAX = 4 + 999
-"""Where the label of a link definition ends at the latest, in its line: CommonMark allows 999 characters."""
-_DEFINITION = re.compile(
-    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,999})\]:[ \t]*(?:\r\n?|\n)?[ \t]*"
-    r"(?P<href><[^<>\r\n]*>|[^\s<]\S*)"
-)
 
 
 def parse_markdown(
@@ -85,27 +73,6 @@ def _parse(
     lines = [source.shift + offset for offset in (*source.starts, len(source.text))]
     reader = _BlockReader(tokens=tokens, start=start, lines=lines, inline=inline)
     return Markdown(blocks=reader.read_blocks(), links=inline.links)
-
-
-def parse_link_definitions(text: str) -> Definitions:
-    """Parse the link definitions of a text, but not those in code. The first one with a label counts."""
-    definitions: Definitions = {}
-    fence = ""
-    read_end = 0
-    mark = text.find("]:")
-    while mark >= 0:
-        # Searching back from the rare "]:" is much faster than looking at the start of each line.
-        line_start = max(text.rfind(end, max(0, mark - _LABEL_END_MAX - 1), mark) for end in "\n\r") + 1
-        match = _DEFINITION.match(text, line_start)
-        fence = find_fence(text, read_end, line_start, fence)
-        read_end = line_start
-        if match and match.end("label") == mark and not fence:
-            href = match["href"].removeprefix("<").removesuffix(">")
-            definitions.setdefault(
-                normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)}
-            )
-        mark = text.find("]:", mark + 2)
-    return definitions
 
 
 _FRONT_LINE = re.compile(r"[^\r\n]+")

@@ -14,6 +14,7 @@ from itertools import chain, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+from roamtui.document.document import Document
 from roamtui.document.footers import blank_footers
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
@@ -84,12 +85,12 @@ def _list_edges(segment: _Segment) -> list[int]:
 
 
 @lru_cache(maxsize=32)
-def _read_units(document: str, start: int, end: int) -> tuple[Unit, ...]:
+def _read_units(document: Document, start: int, end: int) -> tuple[Unit, ...]:
     """List the units of a part of a document, with offsets from its start."""
     from roamtui.markdown import parser  # noqa: PLC0415
 
-    text = blank_footers(document, start, end)
-    definitions = parser.parse_link_definitions(document) if "][" in text else None
+    text = blank_footers(document.text, start, end)
+    definitions = document.link_definitions if "][" in text else None
     return list_units(text, parser.parse_markdown(text, definitions=definitions))
 
 
@@ -103,7 +104,7 @@ class _Finder:
         last = starts[min(bisect_left(starts, parts[-1].end), len(starts) - 1)]
         start = starts[max(0, bisect_right(starts, first - _WINDOW) - 1)]
         end = starts[min(bisect_left(starts, last + _WINDOW), len(starts) - 1)]
-        self._units = _read_units(document.text, start, end)
+        self._units = _read_units(document, start, end)
         self._quoted = tuple((part.start - start, part.end - start) for part in parts)
 
     def list_segments(self) -> list[_Segment]:

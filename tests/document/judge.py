@@ -29,6 +29,8 @@ def judge_outline(text: str) -> list[tuple[int, str, int]]:
         tokens = parser.parse(source + "\n", env)
     finally:
         sys.setrecursionlimit(limit)
+    references = env.get("references", {})
+    env["references"] = {label: references[label] for label in references if not label.startswith("^")}
     for opening, inline in itertools.pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             title = parse_title(inline.content, env)

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.commonmark import make_markdown_parser
+from roamtui.document.parse import parse_document
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -20,7 +21,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.parser import parse_answer, parse_link_definitions, parse_markdown
+from roamtui.markdown.parser import parse_answer, parse_markdown
 from roamtui.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
 
@@ -91,15 +92,17 @@ def test_containers_hide_no_heading_and_stay_within_their_text(text: str) -> Non
         assert 0 <= start <= end <= len(text)
 
 
-@pytest.mark.parametrize(("length", "count"), [(999, 1), (1_000, 0)])
-def test_a_link_definition_has_a_label_of_up_to_999_characters(length: int, count: int) -> None:
-    definitions = parse_link_definitions(f"Text.\n\n   [{'x' * length}]: /there\n")
-    assert [definition["href"] for definition in definitions.values()] == ["/there"] * count
-
-
-def test_a_link_definition_in_code_defines_nothing() -> None:
-    text = "```\n[a]: /shown\n```\n\n    [a]: /indented\n\n[a]: /there\n\n~~~\n[b]: /open\n"
-    assert [definition["href"] for definition in parse_link_definitions(text).values()] == ["/there"]
+def test_link_definitions_are_those_of_commonmark() -> None:
+    text = (
+        "```\n[a]: /shown\n```\n\n    [a]: /indented\n[a]: /there\r\n\n<!--\n[b]: /hidden\n-->\n\n> [c]: /quoted\n\n"
+        "[^d]: /note\n\n# A\n\n[a]: /later\n[e]: /below\n\n~~~\n[f]: /open\n"
+    )
+    definitions = parse_document(text).link_definitions
+    assert {label: each["href"] for label, each in definitions.items()} == {
+        "A": "/there",
+        "C": "/quoted",
+        "E": "/below",
+    }
 
 
 def test_wikilinks_are_links_to_a_name() -> None:

@@ -8,7 +8,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import cached_property
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from roamtui.document.document import Document
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Line, Run, RunStyle, TextRole, measure_runs
-from roamtui.markdown.parser import Definitions, parse_front_matter, parse_link_definitions, parse_markdown
+from roamtui.markdown.parser import parse_front_matter, parse_markdown
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import widen_to_words
 from roamtui.search.phrases import match_ranges
@@ -223,13 +222,9 @@ class LazyLines:
         width = max(1, min(self._width, PROSE_WIDTH_MAX))
         return max(1, line_ends + (chunk.end - chunk.start) // width)
 
-    @cached_property
-    def _definitions(self) -> Definitions:
-        return parse_link_definitions(self.document.text)
-
     def _lay_out(self, chunk: TextChunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]
-        definitions = self._definitions if _REFERENCE.search(text) else {}
+        definitions = self.document.link_definitions if _REFERENCE.search(text) else {}
         highlights = self._highlights.locate(self.document.text, chunk.start, chunk.end)
         groups = [(highlight.start, highlight.end) for highlight in highlights]
         if chunk.is_front_matter:
