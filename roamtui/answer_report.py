@@ -47,7 +47,7 @@ class AnswerReport:
 
     def __init__(self, exchange: Exchange, library: Library) -> None:
         self.exchange = exchange
-        self._library = library
+        self.library = library
 
     @cached_property
     def proof(self) -> AnswerProof:
@@ -55,7 +55,7 @@ class AnswerReport:
         unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in self.exchange.passages]
         exchange = self.exchange
         citations = unjudged or exchange.citations
-        return make_proof(exchange.answer, citations, self._library, exchange.unsourced)
+        return make_proof(exchange.answer, citations, self.library, exchange.unsourced)
 
     @property
     def lead(self) -> str:
@@ -65,7 +65,7 @@ class AnswerReport:
     def list_cards(self) -> list[PassageCard]:
         """List a card for each passage."""
         question = self.exchange.spelled_question or self.exchange.question
-        return list_cards(question, self.exchange.passages, self._library)
+        return list_cards(question, self.exchange.passages, self.library)
 
     @property
     def endings(self) -> tuple[tuple[str, Severity], ...]:
@@ -93,7 +93,7 @@ class AnswerReport:
         return text, Severity.INFO
 
     @property
-    def verdict(self) -> str:
+    def quote_summary(self) -> str:
         """Says where the quotes are and which name no section, or how many passages there are."""
         if not self.exchange.has_passages:
             return " · ".join(filter(None, [format_verification(self.exchange.citations), self._unnamed]))
@@ -114,7 +114,7 @@ class AnswerReport:
         return f"{count} {UNNAMED_LABEL} {reason}: {listed}"
 
     @property
-    def reading(self) -> str:
+    def reading_summary(self) -> str:
         """Says what the model read, searched for, and found but did not read; empty without one."""
         return _format_reading(self.exchange)
 
@@ -125,8 +125,8 @@ class AnswerReport:
 
     @property
     def facts(self) -> list[str]:
-        """The verdict, the reading and the origin, if there are any."""
-        return [*filter(None, [self.verdict, self.reading, self.origin])]
+        """What is said about the quotes, the reading and the origin."""
+        return [*filter(None, [self.quote_summary, self.reading_summary, self.origin])]
 
     @property
     def sources(self) -> list[str]:
@@ -145,7 +145,7 @@ class AnswerReport:
     def unread_ids(self) -> tuple[str, ...]:
         """The ids of sections that were found and not read, best first, that the document still has."""
         unread = self.exchange.reading.unread if self.exchange.reading is not None else ()
-        return tuple(hit.section_id for hit in unread if hit.section_id in self._library)
+        return tuple(hit.section_id for hit in unread if hit.section_id in self.library)
 
 
 def format_verification(citations: Sequence[Citation]) -> str:

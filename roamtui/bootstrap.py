@@ -215,30 +215,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         limit = self.settings.limits.max_cost_usd
         return AgentOptions(instructions=self.settings.instructions, cost_usd_max=limit)
 
-    @staticmethod
-    def find_conversation(
-        library: Library, conversation_id: str | None, *, with_one_shots: bool = False
-    ) -> str:
-        """Return the id of the conversation to resume, or an empty one if `conversation_id` is None.
-
-        An empty `conversation_id` means the latest one, which may be of `roamtui ask` only if
-        `with_one_shots`.
-
-        Raises:
-            RoamtuiError: There is no such conversation, it cannot be read, or it is about another source.
-        """
-        if conversation_id is None:
-            return ""
-        store = open_store()
-        if not conversation_id:
-            return store.find_latest(get_source_key(library), with_one_shots=with_one_shots).id
-        source = store.load(conversation_id).source
-        # a missing one may be this document, moved or renamed
-        if source != get_source_key(library) and not is_source_missing(source):
-            shown = sanitise_line(source)
-            raise UsageError(f"conversation {conversation_id} is about {shown}. Open that document instead.")
-        return conversation_id
-
     def make_agent(
         self,
         library: Library,
@@ -251,7 +227,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Make the agent for a new conversation about a library, or for the saved one with an id.
 
         Without a `model`, a conversation keeps its own, unless another was typed on the command line.
-        `uses_typed_model` says whether that one is meant for this conversation.
+        `uses_typed_model`: whether `--model` applies to this conversation.
 
         Raises:
             RoamtuiError: The conversation cannot be read, or a choice is unavailable.
@@ -317,7 +293,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
         from roamtui.models.registry import make_model
-        from roamtui.models.search_models import BackgroundLoop, find_embedder, make_reranker
+        from roamtui.models.search_models import BackgroundLoop, make_embedder, make_reranker
 
         settings = self.settings
         options = settings.retrieval
@@ -336,7 +312,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             reranker = make_reranker(model, background)
         embedder = None
         if options.mode in (SearchMode.VECTOR, SearchMode.HYBRID):
-            embedder = find_embedder(options.embedder, background, api_base=options.embedder_api_base)
+            embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         return SearchServices(
             embedder=embedder,
             reranker=reranker,
@@ -386,6 +362,30 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             jobs=jobs,
         )
         return table, plan
+
+
+def resolve_conversation_id(
+    library: Library, conversation_id: str | None, *, with_one_shots: bool = False
+) -> str:
+    """Return the id of the conversation to resume, or an empty one if `conversation_id` is None.
+
+    An empty `conversation_id` means the latest one, which may be of `roamtui ask` only if
+    `with_one_shots`.
+
+    Raises:
+        RoamtuiError: There is no such conversation, it cannot be read, or it is about another source.
+    """
+    if conversation_id is None:
+        return ""
+    store = open_store()
+    if not conversation_id:
+        return store.find_latest(get_source_key(library), with_one_shots=with_one_shots).id
+    source = store.load(conversation_id).source
+    # a missing one may be this document, moved or renamed
+    if source != get_source_key(library) and not is_source_missing(source):
+        shown = sanitise_line(source)
+        raise UsageError(f"conversation {conversation_id} is about {shown}. Open that document instead.")
+    return conversation_id
 
 
 def open_library(sources: Sequence[str]) -> Library:

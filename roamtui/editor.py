@@ -20,7 +20,7 @@ _LINE_ARGUMENTS = {
 """The way in which an editor takes a file and a line."""
 
 
-def find_editor() -> str:
+def get_editor() -> str:
     """Return the command of the editor, or an empty text if no editor is set."""
     return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
 

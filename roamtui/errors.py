@@ -57,5 +57,5 @@ def format_nearest_name(name: str, known: Iterable[str]) -> str:
 
 
 def format_reason(error: Exception) -> str:
-    """Return the reason for an error as part of a sentence. That of a file does not repeat the path."""
+    """Return why an error happened, as part of a sentence, without the path of a file."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
-from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
+from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap, resolve_conversation_id
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import ConversationSummary, open_store
 from roamtui.convert.converted import ProgressCallback
@@ -122,7 +122,7 @@ class AppServices(Services):
         *,
         uses_typed_model: bool = False,
     ) -> DocumentSession:
-        """Open a document for the app; see `Bootstrap.find_conversation` and `Bootstrap.make_agent`.
+        """Open a document for the app; see `resolve_conversation_id` and `Bootstrap.make_agent`.
 
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
@@ -140,7 +140,7 @@ class AppServices(Services):
             )
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
-        saved_id = bootstrap.find_conversation(library, conversation_id)
+        saved_id = resolve_conversation_id(library, conversation_id)
         agent = bootstrap.make_agent(library, loader, saved_id, model, uses_typed_model=uses_typed_model)
         progress.is_muted = True
         # A source that cannot be read twice, such as standard input, has no stamp.
@@ -240,7 +240,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         self._reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat
 
-        saved_id = self.bootstrap.find_conversation(library, self.conversation_id)
+        saved_id = resolve_conversation_id(library, self.conversation_id)
         agent = self.bootstrap.make_agent(library, loader, saved_id, self.model)
         write_notice(*library.notes)
         return PlainChat(agent).run(self.model.question if isinstance(self.model, RecordedModel) else "")

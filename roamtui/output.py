@@ -18,13 +18,13 @@ from roamtui.plain import format_json, sanitise_line, sanitise_text
 from roamtui.program import locate_programs
 
 
-def write_text(text: str) -> None:
-    """Write text to stdout: sanitised on a terminal, otherwise exactly as it is, in UTF-8."""
+def write_data(text: str) -> None:
+    """Write text of a document, or for a program, to stdout: exactly as it is, except on a terminal."""
     write_raw(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
 def check_output_path(path: Path, endings: Collection[str], sources: Iterable[str | Path] = ()) -> None:
-    """Raise an error if a file cannot be written, or is one of the sources, before the work for it begins.
+    """Check before the work begins that a file can be written and is not a source.
 
     Its name must have one of the `endings`, which choose its format. A file is replaced by a new one in its
     folder. Something else, such as a pipe, is written directly.
@@ -57,8 +57,8 @@ def write_export(path: Path, text: str) -> None:
         raise RoamtuiError(f"Could not write {path}: {format_reason(error)}.") from None
 
 
-def write_sanitised(text: str) -> None:
-    """Write text to stdout, always sanitised."""
+def write_display(text: str) -> None:
+    """Write text for a person to stdout, always sanitised."""
     write_raw(sanitise_text(text))
 
 
@@ -75,7 +75,7 @@ def write_raw(text: str) -> None:
 
 def write_json(value: object) -> None:
     """Write one JSON value and a line end to stdout."""
-    write_text(format_json(value, indent=2) + "\n")
+    write_data(format_json(value, indent=2) + "\n")
 
 
 def write_notice(*texts: str) -> None:

@@ -58,7 +58,7 @@ def sanitise_line(text: str) -> str:
 
 
 def mask_logins(text: str) -> str:
-    """Mask the user name and password of each URL in a text that is no document's."""
+    """Mask the user name and password of each URL in a text that does not come from a document."""
     return _LOGIN.sub(rf"\1{MASK}@", text)
 
 

@@ -14,10 +14,10 @@ _END_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 def add_end_handler(on_end: Callable[[], object]) -> Callable[[], None]:
-    """Call `on_end` in the running event loop if a signal would end the program. The result takes that back.
+    """Call `on_end` in the running event loop if a signal would end the program.
 
     A signal that somebody else handles or ignores, such as `nohup`, stays as it is. Without signals, nothing
-    happens.
+    happens. Return a function that removes the handler.
     """
     loop = asyncio.get_running_loop()
     handled: list[int] = []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.editor import _split_on_windows as split_on_windows
-from roamtui.editor import build_editor_command, find_editor, open_in_viewer
+from roamtui.editor import build_editor_command, get_editor, open_in_viewer
 from tests.case_files import read_rows
 
 FILE = Path("/d/a b.md")
@@ -19,9 +19,9 @@ def test_the_line_is_told_in_each_editors_way(editor: str, command: list[str]) -
 def test_a_blank_variable_names_no_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", " ")
     monkeypatch.setenv("EDITOR", "nano")
-    assert find_editor() == "nano"
+    assert get_editor() == "nano"
     monkeypatch.setenv("EDITOR", "\t")
-    assert not find_editor()
+    assert not get_editor()
 
 
 @pytest.mark.parametrize(("editor", "words"), read_rows("editor", "windows"))

@@ -32,15 +32,16 @@ def _run_ask(args: Namespace) -> int:
     """Ask one question and print a cited answer."""
     import asyncio
 
+    from roamtui.bootstrap import resolve_conversation_id
     from roamtui.conversation.messages import OFFLINE
     from roamtui.headless.ask import OutputFormat, run_ask
-    from roamtui.headless.sections import find_reference
+    from roamtui.outline.references import resolve_section
 
     if not args.question.strip():
         raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_command_sources(args)
-    within = find_reference(library, args.within).section_id if args.within else None
-    saved_id = bootstrap.find_conversation(library, args.conversation, with_one_shots=True)
+    within = resolve_section(library, args.within).section_id if args.within else None
+    saved_id = resolve_conversation_id(library, args.conversation, with_one_shots=True)
     agent = bootstrap.make_agent(library, loader, saved_id, bootstrap.make_model())
     if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs consent
         agent.use_model(agent.model)

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from roamtui.answer_report import format_cell_facts, list_facts
+from roamtui.conversation.citations import Citation
 from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line
@@ -62,18 +63,19 @@ def render_csv(table: ResultTable, path: Path) -> str:
             quote_state = ""
             sentence = ""
             place = ""
-            if cell.proof is not None:
-                quote = join_quote_lines(cell.proof.quote or "")
-                quote_state = PASSAGE_LABEL if cell.has_passages else cell.proof.label
-                sentence = cell.proof.sentence
-                place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
+            if (best := cell.best_citation) is not None:
+                quote = join_quote_lines(best.quote or "")
+                quote_state = PASSAGE_LABEL if cell.has_passages else best.label
+                sentence = best.sentence
+                place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(best.path), best.place]))
             fields += map(sanitise_line, (cell.value, cell.state.value))
             fields.append(sanitise_text(quote))
             fields += map(sanitise_line, (quote_state, sentence, place, cell.note, format_cell_facts(cell)))
         lines.append(fields)
     output = io.StringIO()
-    for fields in lines:
-        csv.writer(output).writerow(f"'{text}" if _FORMULA.match(text) else text for text in fields)
+    csv.writer(output).writerows(
+        [f"'{text}" if _FORMULA.match(text) else text for text in fields] for fields in lines
+    )
     return output.getvalue()
 
 
@@ -96,11 +98,7 @@ def render_markdown_table(table: ResultTable, path: Path) -> str:
                 values.append("")
                 continue
             values.append(f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}")
-            proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
-            if cell.proof is not None and cell.proof.surroundings is not None:
-                proofs.append(f"  {format_sentence(_escape_markdown(cell.proof.surroundings.text))}")
-            if summary := format_cell_facts(cell):
-                proofs.append(f"  *{_escape_markdown(summary)}*")
+            proofs += _list_proofs(title, cell, source)
         grid.append(values)
         details += f"## {values[0]}", "\n".join(proofs)
     rows = [f"| {' | '.join(fields)} |" for fields in grid] if len(table.rows) > 1 else []
@@ -115,19 +113,37 @@ def _locate(row: ResultRow, path: Path) -> str:
     return row.source
 
 
-def _render_proof(cell: Cell, source: str) -> str:
-    """Render a cell's value, and its quote with a link to its document, in the form that `recheck` reads."""
+def _list_proofs(title: str, cell: Cell, source: str) -> list[str]:
+    """List the value of a cell, its quotes with links to the document, as `recheck` reads them, and facts."""
+    value = _escape_markdown(cell.value)
     note = f" *{_escape_markdown(cell.note)}*" if cell.note else ""
-    proof = cell.proof
-    if proof is None:
-        return f"{_escape_markdown(cell.value)}{note}".strip()
-    is_quote = read_visible_line(proof.quote or "") == cell.value
-    value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
-    place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])) or source)
+    lead = f"- {cell.state.sign} **{title}**: "
+    best = cell.best_citation
+    if best is None:
+        lines = [f"{lead}{f'{value}{note}'.strip()}"]
+    else:
+        is_quote = read_visible_line(best.quote or "") == cell.value
+        lead += "" if is_quote else f"{value} — "
+        lines = [f"{lead}{_render_quote(best, cell, source)}{note}", *_list_sentences(best)]
+        others = (each for each in cell.citations if each.quote is not None and each is not best)
+        for citation in others:
+            lines += [f"  {_render_quote(citation, cell, source)}", *_list_sentences(citation)]
+    if summary := format_cell_facts(cell):
+        lines.append(f"  *{_escape_markdown(summary)}*")
+    return lines
+
+
+def _render_quote(citation: Citation, cell: Cell, source: str) -> str:
+    titles = filter(None, [*citation.path[-1:], citation.place])
+    place = _escape_markdown(PLAIN_PATH_STEP.join(titles) or source)
     target = quote(source, errors="surrogateescape") if is_path(source) else f"<{source}>"
-    label = PASSAGE_LABEL if cell.has_passages else proof.label
-    sign = "" if proof.is_verified and label != PASSAGE_LABEL else f" ({label})"
-    return f"{value}{format_quote(proof.quote or '')}{sign} ([{place}]({target})){note}"
+    label = PASSAGE_LABEL if cell.has_passages else citation.label
+    sign = "" if citation.is_verified and label != PASSAGE_LABEL else f" ({label})"
+    return f"{format_quote(citation.quote or '')}{sign} ([{place}]({target}))"
+
+
+def _list_sentences(citation: Citation) -> list[str]:
+    return [f"  {format_sentence(_escape_markdown(citation.sentence))}"] if citation.sentence else []
 
 
 def _escape_markdown(text: str) -> str:

@@ -13,16 +13,13 @@ from itertools import groupby
 from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notices import Severity, format_cost
-from roamtui.conversation.state import Exchange
-from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, View
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.quoted_sentence import Part, QuotedSentence
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PATH_STEP, format_path
-from roamtui.output import write_notice, write_raw, write_sanitised
-from roamtui.plain import get_isolates, shorten
+from roamtui.plain import get_isolates, sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
 from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
 from roamtui.retrieval import policy
@@ -72,38 +69,31 @@ def wrap_line(text: str, width: int, indent: str) -> str:
     return "\n".join(indent + "".join(run.text for run in part) for part in parts)
 
 
-def write_answer(
-    exchange: Exchange,
-    library: Library,
-    model_name: str,
-    write_laid_out: Callable[[str], None] = write_raw,
-) -> None:
-    """Write an answer and its sources to stdout: laid out, with verdicts, at a terminal, or as it is.
-
-    Without a model, each passage gets one line if stdout is not a terminal.
-    """
-    report = AnswerReport(exchange, library)
-    if sys.stdout.isatty():
+def render_report(report: AnswerReport, model_name: str, *, is_laid_out: bool) -> str:
+    """Render an answer with its sources: laid out for a terminal, or as lines that `recheck` reads."""
+    exchange = report.exchange
+    if is_laid_out:
         width = get_answer_width()
         is_styled = can_show_styles()
         answer = render_answer(report.proof, width=width, is_styled=is_styled)
-        listed = [*_list_sources(exchange, library), *_list_facts(report, model_name)]
-        sources = [_render_line(line, width, is_styled=is_styled) for line in listed]
-        write_laid_out("\n".join([answer, *sources]) + "\n")
-    elif exchange.has_passages:
-        _write_passages(report, library)
+        listed = [*_list_sources(report), *_list_facts(report, model_name)]
+        lines = [answer, *(_render_line(line, width, is_styled=is_styled) for line in listed)]
+        return "\n".join(lines) + "\n"
+    if exchange.has_passages:
+        lines = _list_passages(report)
     else:
         lines = [exchange.answer] if exchange.answer else []
         lines += ["", *report.sources] if exchange.citations else []
         lines += _list_facts(report, model_name)
-        write_sanitised("\n".join(lines) + "\n")
+    return sanitise_text("\n".join(lines) + "\n")
 
 
-def _list_sources(exchange: Exchange, library: Library) -> list[str | QuotedSentence]:
+def _list_sources(report: AnswerReport) -> list[str | QuotedSentence]:
     """List the sources of an answer, in the words of the chat, and the text around their quotes."""
+    exchange = report.exchange
     lines: list[str | QuotedSentence] = []
     for number, citation in enumerate(exchange.citations, start=1):
-        source = describe_source(citation, library)
+        source = describe_source(citation, report.library)
         sign = "" if exchange.has_passages else citation.state.sign
         section = PATH_STEP.join(filter(None, [source.document, source.title]))
         place = f"· {source.place}" if source.place else ""
@@ -126,7 +116,7 @@ def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
     proof, severity = report.proof_notice or ("", Severity.INFO)
     if severity is Severity.WARNING:
         proof = f"! {proof}"
-    return [*filter(None, [report.verdict, proof, report.reading, f"({model_name}{ending})"])]
+    return [*filter(None, [report.quote_summary, proof, report.reading_summary, f"({model_name}{ending})"])]
 
 
 def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> str:
@@ -146,8 +136,8 @@ def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> 
     )
 
 
-def _write_passages(report: AnswerReport, library: Library) -> None:
-    """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
+def _list_passages(report: AnswerReport) -> list[str]:
+    """List the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
 
     A row of a table comes with its column heads on a second line. The last line of each passage names the
     words of the question that it has.
@@ -158,15 +148,13 @@ def _write_passages(report: AnswerReport, library: Library) -> None:
         whole = shorten(read_visible_line(passage.quote or ""), _SENTENCE_MAX)
         sentence = shorten(passage.key_sentence.words, policy.KEY_SENTENCE_WIDTH_MAX) or whole
         sentence = sentence.translate(_INNER_QUOTES)
-        path = format_path(library, passage.section_id)
+        path = format_path(report.library, passage.section_id)
         lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
         if passage.key_sentence.row:
             lines.append(f"{_INDENT}{format_sentence(shorten(passage.key_sentence.row, _SENTENCE_MAX))}")
         if card.label:
             lines.append(f"{_INDENT}{card.label}")
-    write_sanitised("\n".join(lines) + "\n")
-    if report.exchange.citations:
-        write_notice(f"{report.verdict} · for an answer, choose a model with --model")
+    return lines
 
 
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:

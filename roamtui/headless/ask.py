@@ -30,9 +30,9 @@ from roamtui.conversation.notices import make_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
-from roamtui.headless.answer_lines import can_show_styles, write_answer
+from roamtui.headless.answer_lines import can_show_styles, render_report
 from roamtui.headless.live_answer import LiveAnswer
-from roamtui.output import warn, write_json, write_notice, write_raw, write_text
+from roamtui.output import warn, write_data, write_json, write_notice, write_raw
 from roamtui.plain import sanitise_line
 from roamtui.signals import end_after_task
 from roamtui.sources.source_names import abbreviate_sources
@@ -69,7 +69,8 @@ async def run_ask(
     is_streaming = output_format is OutputFormat.TEXT and sys.stdout.isatty() and can_show_styles()
     is_watched = output_format is not OutputFormat.EVENTS and sys.stderr.isatty()
     live = LiveAnswer(agent, is_streaming=is_streaming) if is_streaming or is_watched else None
-    report = AskReport(agent, output_format, is_watched=is_watched)
+    write = write_raw if live is None else live.write_last
+    report = AskReport(agent, output_format, is_watched=is_watched, write=write)
     try:
         with end_after_task():
             await agent.ask(question, AskOptions(within=within, is_one_shot=True))
@@ -84,7 +85,7 @@ async def run_ask(
         if failure and failure != reported_failure:
             warn(failure)
         await agent.model.close()
-    status = report.finish(write_raw if live is None else live.write_last)
+    status = report.finish()
     state = agent.conversation.state
     if state.exchanges and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
         exchange = state.exchanges[-1]
@@ -93,7 +94,7 @@ async def run_ask(
         is_answered = exchange.answer or exchange.citations
         origin = AnswerReport(exchange, state.library).origin if is_answered else ""
         lines = [sanitise_line(line) for line in (source, origin) if line]
-        write_text("".join(f"{line}\n" for line in ("", *lines) if lines))
+        write_data("".join(f"{line}\n" for line in ("", *lines) if lines))
     return status
 
 
@@ -106,8 +107,11 @@ class AskReport:
         output_format: OutputFormat = OutputFormat.TEXT,
         *,
         is_watched: bool,
+        write: Callable[[str], None] = write_raw,
     ) -> None:
+        """Report on an agent's questions. `write` writes the text of an answer."""
         self._agent = agent
+        self._write = write
         self._is_watched = is_watched
         self._output_format = output_format
         self._steps: list[dict[str, Any]] = []
@@ -145,7 +149,7 @@ class AskReport:
             library = self._agent.conversation.state.library
             write_notice(*(notice.format() for notice in make_notices(event, library)))
 
-    def finish(self, write_laid_out: Callable[[str], None] = write_raw) -> int:
+    def finish(self) -> int:
         """Write the answer to the last question, and return the exit status."""
         final = self.final
         self.final = None
@@ -157,7 +161,11 @@ class AskReport:
         elif self._output_format is OutputFormat.JSON:
             write_json(self._make_answer(final))
         elif final.answer or final.citations:
-            write_answer(state.exchanges[-1], state.library, self._agent.model.name, write_laid_out)
+            is_laid_out = sys.stdout.isatty()
+            report = AnswerReport(state.exchanges[-1], state.library)
+            self._write(render_report(report, self._agent.model.name, is_laid_out=is_laid_out))
+            if report.exchange.passages and not is_laid_out:
+                write_notice(f"{report.quote_summary} · for an answer, choose a model with --model")
         if final.error:
             warn(final.error)
         failures = (StopReason.ERROR, StopReason.COST, StopReason.NEAREST, StopReason.NOT_FOUND)
@@ -185,4 +193,4 @@ class AskReport:
 
 def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     # ASCII, because some readers also split lines at other characters, such as U+2028.
-    write_text(json.dumps({"v": _EVENTS_VERSION, "event": name, **fields}) + "\n")
+    write_data(json.dumps({"v": _EVENTS_VERSION, "event": name, **fields}) + "\n")

@@ -17,9 +17,10 @@ from roamtui.output import (
     check_output_path,
     require_confirmation,
     warn,
+    write_data,
+    write_display,
     write_export,
     write_notice,
-    write_text,
 )
 from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
@@ -44,9 +45,9 @@ def print_conversations(*, lists_one_shots: bool) -> None:
             parts += [sanitise_line(summary.title), f"({', '.join(filter(None, facts))})"]
         if summary.problem:
             parts.append(summary.problem)
-        write_text("  ".join(filter(None, parts)) + "\n")
+        write_display("  ".join(filter(None, parts)) + "\n")
     if not summaries:
-        write_text("No conversations yet.\n")
+        write_display("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
         count = format_count(hidden, "conversation")
         write_notice(f"Not shown: {count} from `roamtui ask`. To see all, add --all.")
@@ -105,7 +106,7 @@ def export_conversation(
     suffix = f".{output_format}" if output_path is None else output_path.suffix.lower()
     text = RENDERERS[suffix](state, source, open_library)
     if output_path is None:
-        write_text(text)
+        write_data(text)
         return
     write_export(output_path, text)
     write_notice(f"Wrote {output_path}.")
@@ -115,7 +116,7 @@ def list_notes() -> None:
     """Write the documents that have notes."""
     counts = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
-    write_text("".join(lines) or "No notes yet. In the app, press b to add one.\n")
+    write_display("".join(lines) or "No notes yet. In the app, press b to add one.\n")
 
 
 def print_or_delete_notes(
@@ -151,4 +152,4 @@ def print_or_delete_notes(
     if problem is not None:
         warn(f"the document cannot be opened, so the notes are shown as they were saved. {problem}")
     title = key if library is None else library.title
-    write_text(render_notes(locate_notes(notes, library), key, title))
+    write_data(render_notes(locate_notes(notes, library), key, title))

@@ -15,8 +15,8 @@ from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_p
 from roamtui.models.local_embedder import MODEL_NAME
 from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.models.options import ModelOptions
-from roamtui.models.search_models import BackgroundLoop, find_embedder
-from roamtui.output import write_sanitised
+from roamtui.models.search_models import BackgroundLoop, make_embedder
+from roamtui.output import write_display
 from roamtui.paths import cache_path, config_path, conversations_path
 from roamtui.plain import sanitise_line
 from roamtui.program import locate_programs
@@ -76,7 +76,7 @@ def run_doctor(
         *(f"{'ignored':<14} {sentence}" for sentence in ignored),
         *map(_format_report, reports),
     ]
-    write_sanitised(locate_programs("\n".join(lines)) + "\n")
+    write_display(locate_programs("\n".join(lines)) + "\n")
     return int(bool(fault) or not is_usable)
 
 
@@ -89,7 +89,7 @@ def _describe_meaning(options: RetrievalOptions) -> str:
     if options.mode in (SearchMode.OFF, SearchMode.KEYWORD):
         return f"not used, because the mode of search is {options.mode}"
     try:
-        embedder = find_embedder(options.embedder, BackgroundLoop())
+        embedder = make_embedder(options.embedder, BackgroundLoop())
     except UsageError as error:
         return f"search by meaning cannot be used: {error}"
     if embedder is not None:

@@ -8,7 +8,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, RunScore, score_run
-from roamtui.output import ProgressLine, write_json, write_notice, write_text
+from roamtui.output import ProgressLine, write_display, write_json, write_notice
 from roamtui.plain import format_count
 from roamtui.search.base import SearchMode
 
@@ -44,7 +44,7 @@ def run_evaluation(path: Path, plan: EvalPlan, *, as_json: bool) -> int:
     if as_json:
         write_json(_to_json_score(score, plan, run.mode))
     else:
-        write_text(_format_score(score, plan, run.mode))
+        write_display(_format_score(score, plan, run.mode))
     return 0
 
 

@@ -12,7 +12,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
-from roamtui.output import ProgressLine, require_confirmation, warn, write_notice, write_text
+from roamtui.output import ProgressLine, require_confirmation, warn, write_display, write_notice
 from roamtui.paths import cache_path
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
@@ -38,7 +38,7 @@ def delete_source_index(library: Library, options: RetrievalOptions) -> None:
     deleted = [str(path)] if path is not None and delete_index(path) else []
     if options.index is not None and LanceStore(options.index).delete():
         deleted.append(options.index)
-    write_text(f"Deleted {' and '.join(deleted)}\n" if deleted else "There is no index of this source.\n")
+    write_display(f"Deleted {' and '.join(deleted)}\n" if deleted else "There is no index of this source.\n")
 
 
 def run_index(
@@ -76,7 +76,7 @@ def run_index(
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
     size = format_count(library.section_count, "section")
     entries = format_count(progress.count, "entry", "entries")
-    write_text(f"{size}; {entries} new or changed, in {place}\n")
+    write_display(f"{size}; {entries} new or changed, in {place}\n")
     if services.embedder is not None and (searcher := make_searcher(library, options, services, location)):
         if (plan := searcher.plan_embedding()) is not None:
             write_notice(format_embedding(plan))
@@ -87,7 +87,7 @@ def run_index(
             compared = "The model for search by meaning does not compare German text. Its words are searched."
         elif coverage.is_whole:
             compared = "All sections that have text are compared by meaning."
-        write_text(f"{compared}\n")
+        write_display(f"{compared}\n")
 
 
 def add_summaries(

@@ -13,7 +13,7 @@ from roamtui.agent.agent import Agent
 from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
-from roamtui.output import confirm, warn, write_sanitised
+from roamtui.output import confirm, warn, write_display
 from roamtui.plain import format_count, sanitise_line
 from roamtui.program import QUIT_WORDS
 from roamtui.signals import end_after_task
@@ -53,7 +53,7 @@ class PlainChat:
             sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
         self._greet()
         if first_question:
-            write_sanitised(f"\n{_PROMPT}{first_question}\n")
+            write_display(f"\n{_PROMPT}{first_question}\n")
         with asyncio.Runner() as runner:
             try:
                 line = first_question or self._read_line()
@@ -62,11 +62,11 @@ class PlainChat:
                         runner.run(self._ask(line))
                     except RoamtuiError as error:
                         self._has_failed = True
-                        write_sanitised(f"{error}\n")
+                        write_display(f"{error}\n")
                     except KeyboardInterrupt:
                         if not self._is_typed:
                             raise
-                        write_sanitised("\nStopped. What has arrived is kept.\n")
+                        write_display("\nStopped. What has arrived is kept.\n")
                     line = self._read_line()
             finally:
                 runner.run(self._agent.model.close())
@@ -78,14 +78,12 @@ class PlainChat:
         state = self._conversation.state
         title = sanitise_line(state.library.title)
         size = format_count(state.library.section_count, "section")
-        write_sanitised(f"{title}, {size}. {self._agent.model.name} answers.\n")
+        write_display(f"{title}, {size}. {self._agent.model.name} answers.\n")
         if exchanges := state.exchanges:
             last = exchanges[-1]
-            write_sanitised(f"Resumed after question {last.number}: {last.question}\n{last.answer.strip()}\n")
+            write_display(f"Resumed after question {last.number}: {last.question}\n{last.answer.strip()}\n")
         if self._is_typed:
-            write_sanitised(
-                "Ask one question on each line. ctrl+c stops the answer, ctrl+d or “quit” quits.\n"
-            )
+            write_display("Ask one question on each line. ctrl+c stops the answer, ctrl+d or “quit” quits.\n")
 
     def _read_line(self) -> str | None:
         """Return the next line with words, or None at the end of the input."""
@@ -93,15 +91,15 @@ class PlainChat:
             try:
                 line = input(f"\n{_PROMPT}").strip()
             except EOFError:
-                write_sanitised("\n")
+                write_display("\n")
                 return None
             except KeyboardInterrupt:
                 if not self._is_typed:
                     raise
-                write_sanitised("\nctrl+d quits.\n")
+                write_display("\nctrl+d quits.\n")
                 continue
             if not self._is_typed:  # answers to piped questions need headings
-                write_sanitised(f"{line}\n")
+                write_display(f"{line}\n")
             if line in QUIT_WORDS:
                 return None
             if line:

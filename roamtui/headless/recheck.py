@@ -17,7 +17,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, SourceError, UsageError
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
-from roamtui.output import warn, write_json, write_notice, write_text
+from roamtui.output import warn, write_display, write_json, write_notice
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.claims import Claim, get_kept_sentence, parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus, recheck
@@ -199,7 +199,7 @@ class _Report(Struct, kw_only=True):
                 lines.append(f"    {sanitise_line(quote.message)}")
                 messages.add(quote.message)
         total = format_count(len(self.quotes), "quote")
-        write_text("\n".join([*lines, f"{total} checked: {summary}."]) + "\n")
+        write_display("\n".join([*lines, f"{total} checked: {summary}."]) + "\n")
 
     def _name_status(self, quote: _CheckedQuote) -> str:
         similar = ", but similar" if quote.now is not None else ""

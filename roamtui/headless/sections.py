@@ -8,20 +8,17 @@ from pathlib import Path
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
-from roamtui.errors import SourceError, UnknownSectionError, UsageError
+from roamtui.errors import SourceError, UsageError
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
-    explain_unresolved,
     find_unread_pages,
-    list_named,
-    resolve_reference,
-    suggest_ids,
+    resolve_section,
 )
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges
-from roamtui.output import write_json, write_notice, write_text
+from roamtui.output import write_data, write_display, write_json, write_notice
 from roamtui.plain import format_count, sanitise_line
 from roamtui.program import locate_programs
 from roamtui.search.base import Hit, SearchMode
@@ -39,7 +36,7 @@ def print_outline(library: Library, *, as_json: bool) -> None:
         rows = [*map(partial(_describe_node, library), library.walk())]
         write_json({"source": library.source, "title": library.title, "sections": rows})
     else:
-        write_text(render_outline(library))
+        write_data(render_outline(library))
 
 
 def print_skipped(library: Library) -> None:
@@ -52,9 +49,9 @@ def print_skipped(library: Library) -> None:
     if empty := library.empty_names:
         skipped["files without text"] = empty
     for kind, names in skipped.items():
-        write_text("\n  ".join([f"{kind}:", *map(sanitise_line, names)]) + "\n")
+        write_display("\n  ".join([f"{kind}:", *map(sanitise_line, names)]) + "\n")
     if not skipped:
-        write_text("Nothing was skipped.\n")
+        write_display("Nothing was skipped.\n")
 
 
 def _describe_node(library: Library, section_id: str) -> dict[str, object]:
@@ -101,7 +98,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
         write_notice(*filter(None, [absence]))
         return
     if absence:
-        write_text(f"{locate_programs(absence)}\n")
+        write_display(f"{locate_programs(absence)}\n")
         return
     is_terminal = sys.stdout.isatty()
     width = get_answer_width()
@@ -115,7 +112,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
             lines.append(wrap_line(hit.snippet, width, _HIT_INDENT))
         else:
             lines.append(f"{path}, {place}: {hit.snippet} [{hit.section_id}]")
-    write_text("\n".join(lines) + "\n")
+    write_display("\n".join(lines) + "\n")
 
 
 def _describe_hit(library: Library, hit: Hit) -> dict[str, object]:
@@ -139,35 +136,16 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     Raises:
         RoamtuiError: A name is not clear, nothing has it, or its text could not be read. Nothing was written.
     """
-    references = [find_reference(library, name) for name in names]
+    references = [resolve_section(library, name) for name in names]
     reported = library.notes
     library = load_pages(library, loader, [reference.section_id for reference in references])
     write_notice(*(note for page in library.documents for note in page.notes if note not in reported))
     *texts, last = ("".join(_list_texts(library, reference)) for reference in references)
-    write_text("".join([*map(_end_line, texts), last]))
+    write_data("".join([*map(_end_line, texts), last]))
 
 
 def _end_line(text: str) -> str:
     return text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
-
-
-def find_reference(library: Library, name: str) -> Reference:
-    """Return what a name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
-
-    Raises:
-        UsageError: No section, or more than one, has this name. The message names the nearest.
-    """
-    reference = resolve_reference(library, name)
-    if reference is None:
-        similar = suggest_ids(library, name)
-        nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
-        rest = " or another one" if len(list_named(library, name)) > len(similar) else ""
-        hint = f" Did you mean {nearest}{rest}?" if nearest else " The outline lists the titles."
-        raise UsageError(f"{explain_unresolved(library, name)}{hint}")
-    is_root = reference.section_id == library.root_id and reference.part is None
-    if not is_root and reference.section_id not in library:
-        raise UnknownSectionError(name)
-    return reference
 
 
 def _list_texts(library: Library, reference: Reference) -> list[str]:

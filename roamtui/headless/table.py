@@ -8,7 +8,7 @@ from pathlib import Path
 from roamtui.conversation.messages import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
-from roamtui.output import ProgressLine, check_output_path, warn, write_export, write_notice, write_text
+from roamtui.output import ProgressLine, check_output_path, warn, write_data, write_export, write_notice
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import ResultTable
@@ -46,7 +46,7 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         warn(note)
     text = RENDERERS[path.suffix.lower()](table, path)
     if output_path is None:
-        write_text(text)
+        write_data(text)
     else:
         write_export(path, text)
     if plan.model.name == OFFLINE:

@@ -85,7 +85,7 @@ def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker:
         thread.join(_EXIT_SECONDS_MAX)
 
 
-def find_embedder(name: str, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder | None:
+def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder | None:
     """Return the embedder for the setting `retrieval.embedder`. Nothing is loaded or requested yet.
 
     Return None for ``auto`` if no model is installed.

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, normalise_name
+from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.ids import Reference, parse_reference
-from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
+from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP, format_path
 from roamtui.outline.structure import get_canonical_id
 from roamtui.plain import sanitise_line, shorten
 
@@ -33,6 +34,25 @@ def resolve_reference(library: Library, text: str) -> Reference | None:
         return reference
     section_id = resolve_name(library, text)
     return reference if section_id is None else Reference(section_id=section_id)
+
+
+def resolve_section(library: Library, name: str) -> Reference:
+    """Resolve what a person calls a section, as `resolve_reference` does, to a section that exists.
+
+    Raises:
+        UsageError: No section, or more than one, has this name. The message names the nearest.
+    """
+    reference = resolve_reference(library, name)
+    if reference is None:
+        similar = suggest_ids(library, name)
+        nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
+        rest = " or another one" if len(list_named(library, name)) > len(similar) else ""
+        hint = f" Did you mean {nearest}{rest}?" if nearest else " The outline lists the titles."
+        raise UsageError(f"{explain_unresolved(library, name)}{hint}")
+    is_root = reference.section_id == library.root_id and reference.part is None
+    if not is_root and reference.section_id not in library:
+        raise UnknownSectionError(name)
+    return reference
 
 
 def is_known(library: Library, section_id: str) -> bool:

@@ -53,11 +53,11 @@ _CITATION_LINE = re.compile(
 _ANY_MARK = re.compile(rf"\[(?:\d+(?:,\d+)*|{ID})(?: [✓!✗])?\]")
 """The mark of a quote in an answer."""
 _CELL_LINE = re.compile(
-    r"^- \S \*\*.* (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z, ]+)\))?"
+    r"^(?:- \S \*\*.*| ) (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z, ]+)\))?"
     r" \(\[(?>(?:[^\[\]\\\n]|\\.)*)\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
     re.MULTILINE,
 )
-"""A line of a table of several documents. In its quote, quotation marks have backslashes."""
+"""A line of a table with a value and a quote, or a further quote. Its quotation marks have backslashes."""
 _PASSAGES = re.compile(
     rf"^\d+\. \[(?P<id>{ID})\] [^\n]*\({PASSAGE_LABEL}\)\n[ \t\n]*\n"
     r"(?P<words>(?:   > ?[^\n]*(?:\n|\Z))+)",

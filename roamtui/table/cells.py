@@ -104,7 +104,7 @@ class Cell(Struct, frozen=True, kw_only=True):
         return self.value or self.state.label
 
     @property
-    def proof(self) -> Citation | None:
+    def best_citation(self) -> Citation | None:
         """The first citation with a verified quote, else the first with a quote or a sentence, or None."""
         quotes = [
             each for each in self.citations if each.quote is not None or each.state is QuoteState.PASSAGE

@@ -339,7 +339,7 @@ class Keymap(Struct, frozen=True):
 
 
 def make_bindings(*scopes: Scope, works_in: Iterable[Scope] = ()) -> list[BindingType]:
-    """Bind the actions of some scopes that work in all these parts. The app's keymap overrides the keys."""
+    """Make bindings for the actions of `scopes`. With `works_in`, they all work there."""
     bindings: list[BindingType] = []
     for action in ACTIONS:
         if action.scope in scopes and action.works_in.issuperset(works_in):

@@ -1,8 +1,6 @@
 """Outcomes of a question: answered, not found, empty, or after a reminder."""
 
-from contextlib import redirect_stdout
 from html import unescape
-from io import StringIO
 
 import pytest
 
@@ -11,7 +9,7 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
-from roamtui.headless.answer_lines import write_answer
+from roamtui.headless.answer_lines import render_report
 from tests.agent.asking import answer, expanding, make_agent, model_of, saying
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -101,9 +99,8 @@ async def test_a_quote_that_names_no_section_is_told_beside_the_count(written: s
     (exchange,) = state.exchanges
     told = "1/1 quote found in the text"
     told += f" · 1 quote not looked up, because it names no section: {unnamed}" if unnamed else ""
-    with redirect_stdout(StringIO()) as piped:
-        write_answer(exchange, state.library, "scripted")
-    pages = (render_markdown(state, ""), unescape(render_html(state, "", state.library)), piped.getvalue())
+    piped = render_report(AnswerReport(exchange, state.library), "scripted", is_laid_out=False)
+    pages = (render_markdown(state, ""), unescape(render_html(state, "", state.library)), piped)
     assert all(told in page for page in pages)
     assert all(("not looked up" in page) is bool(unnamed) for page in pages)
     assert exchange.is_proven is not bool(unnamed)

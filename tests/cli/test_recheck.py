@@ -3,13 +3,12 @@
 import asyncio
 import re
 from collections import Counter
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from roamtui.agent.agent import Agent
+from roamtui.answer_report import AnswerReport
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
@@ -19,7 +18,7 @@ from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.document.document import SMALL_SITE_PAGES_MAX
 from roamtui.document.loader import build_library, open_sources
-from roamtui.headless.answer_lines import write_answer
+from roamtui.headless.answer_lines import render_report
 from roamtui.quotes.located_notes import cite_span
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
@@ -91,10 +90,9 @@ def _write_piped(garden: Path, conversation: str) -> str:
     """Return what `ask` writes into a pipe."""
     library = open_library((str(garden),))
     saved = Conversation(library, store=open_store(), saved_id=conversation)
-    with redirect_stdout(StringIO()) as written:
-        write_answer(saved.state.exchanges[0], library, "scripted")
+    written = render_report(AnswerReport(saved.state.exchanges[0], library), "scripted", is_laid_out=False)
     saved.close()
-    return f"{written.getvalue()}\nSource: {garden}\n"
+    return f"{written}\nSource: {garden}\n"
 
 
 @pytest.mark.parametrize("is_piped", [False, True])

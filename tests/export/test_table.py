@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.export.table import render_csv, render_markdown_table
+from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.quotes.claims import read_claims
 from roamtui.quotes.find import find_quote
 from roamtui.table.cells import Cell, CellState
@@ -68,6 +69,20 @@ def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path
     )
     (claim,) = read_claims(text, "faq.md")
     assert claim.quote == "The period is 60 days. It begins on the first."
+
+
+def test_each_quote_of_an_answer_is_written_and_can_be_rechecked(tmp_path: Path) -> None:
+    table = make_table(tmp_path, "60 days")
+    ((key, cell),) = table.cells.items()
+    (first,) = cell.citations
+    sentence = QuotedSentence(sentence="From Monday on.", quoted=((5, 11),))
+    other = replace(first, quote="Monday", surroundings=sentence)
+    false = replace(first, quote="90 days", state=QuoteState.NOT_FOUND)
+    table.cells[key] = replace(cell, citations=(first, other, false))
+    text = render_markdown_table(table, tmp_path / "t.md")
+    place = "([Notice \\> line 3](0.md))"
+    assert f'- ✓ **Notice**: "60 days" {place}\n  "Monday" {place}\n  In full: From Monday on.\n' in text
+    assert [claim.quote for claim in read_claims(text, "t.md")] == ["60 days", "Monday", "90 days"]
 
 
 def test_a_quote_without_a_place_links_to_its_document(tmp_path: Path) -> None:

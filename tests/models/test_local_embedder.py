@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.local_embedder import LocalEmbedder, find_installed_embedder, find_packaged_model
-from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, find_embedder
+from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, make_embedder
 from roamtui.search.vectors import normalise_rows
 
 pytest.importorskip("tokenizers")
@@ -65,8 +65,8 @@ def test_another_file_in_the_package_is_never_loaded(tmp_path: Path) -> None:
 
 def test_without_the_package_only_a_server_embeds() -> None:
     background = BackgroundLoop()
-    assert find_embedder("auto", background) is None
+    assert make_embedder("auto", background) is None
     for name in ("e5", "."):
         with pytest.raises(UsageError, match=f'invalid embedder name "{name}"'):
-            find_embedder(name, background)
-    assert isinstance(find_embedder("ollama/arctic", background), LitellmEmbedder)
+            make_embedder(name, background)
+    assert isinstance(make_embedder("ollama/arctic", background), LitellmEmbedder)

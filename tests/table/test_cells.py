@@ -95,6 +95,6 @@ def test_a_cell_without_a_value_says_why(cell: Cell, state: CellState, note: str
 
 def test_the_proof_of_a_cell_is_its_first_quote_that_was_found() -> None:
     false, true = _cite("3 euros", QuoteState.NOT_FOUND), _cite("2 euros")
-    assert _complete("2 euros", _cite(None), false, true).proof == true
-    assert _complete("2 euros", _cite(None), false).proof == false
-    assert _complete("2 euros", _cite(None)).proof is None
+    assert _complete("2 euros", _cite(None), false, true).best_citation == true
+    assert _complete("2 euros", _cite(None), false).best_citation == false
+    assert _complete("2 euros", _cite(None)).best_citation is None

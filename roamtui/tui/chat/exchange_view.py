@@ -320,7 +320,7 @@ class ExchangeView(ContentView):
             is_verified = all(citation.is_verified for citation in quoted) and not exchange.unnamed
             style = "$success" if is_verified else "$warning"
             heading = Content.styled("Sources  ", "bold $muted")
-            verdict = Content.styled(report.verdict, style)
+            verdict = Content.styled(report.quote_summary, style)
             lines += wrap(verdict, width, lead=heading, follow=" " * len(heading))
         indent = len(str(len(outcome.sources))) + 2
         for index, (source, nearest) in enumerate(zip(outcome.sources, outcome.nearest, strict=True)):
@@ -339,7 +339,7 @@ class ExchangeView(ContentView):
             sign = "✗ " if severity is Severity.ERROR else ""
             words = adapt_flags(sanitise_line(text), self._keys)
             parts.append(Content.styled(f"{sign}{words}", _STYLES[severity]))
-        if read := report.reading:
+        if read := report.reading_summary:
             parts.append(Content(read))
         if outcome.unread and outcome.passages is None:
             words = f"asks again with {'them' if outcome.unread[1:] else 'it'}"

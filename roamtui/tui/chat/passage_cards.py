@@ -55,7 +55,7 @@ class PassageCardList:
         self._again_key = again_key
         report = AnswerReport(exchange, library)
         self._lead = report.lead
-        self._proof = report.verdict or "no model has looked"
+        self._proof = report.quote_summary or "no model has looked"
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
         quotes = [passage.quote or "" for passage in exchange.passages]

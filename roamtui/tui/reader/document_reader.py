@@ -24,7 +24,7 @@ from roamtui.document.links import (
     locate_section,
     resolve_link,
 )
-from roamtui.editor import build_editor_command, find_editor, open_in_viewer
+from roamtui.editor import build_editor_command, get_editor, open_in_viewer
 from roamtui.markdown.blocks import Link
 from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_in_span
@@ -282,7 +282,7 @@ class DocumentReader(Reader):
         file = own.path
         if file.suffix.lower() in SLOW_SUFFIXES:
             return f"{file.name} is not a text file. Edit it in another program, then reload the document."
-        editor = find_editor()
+        editor = get_editor()
         if not editor:
             return "No editor configured. Set $EDITOR."
         line = 0

@@ -192,7 +192,7 @@ class TableScreen(Screen[None]):
             return
         lines = [Content.styled(shorten(sanitise_line(column.question), width), "bold")]
         if cell is not None:
-            proof = cell.proof
+            proof = cell.best_citation
             has_verdict = not cell.has_passages
             quote = proof.quote if proof is not None and has_verdict else None
             free = height - 2
@@ -235,7 +235,7 @@ class TableScreen(Screen[None]):
     def action_read(self) -> None:
         if (row := self._grid.current_row) is not None:
             cell = self._grid.current_cell
-            proof = cell.proof if cell is not None else None
+            proof = cell.best_citation if cell is not None else None
             target = SectionTarget(proof.section_id, proof) if proof is not None else None
             note = cell.note if cell is not None and proof is None else ""
             self.post_message(DocumentRequested(row.source, place=target, note=note))
