@@ -38,12 +38,7 @@ from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
-from roamtui.search.base import (
-    IndexLostError,
-    Progress,
-    SearchMode,
-    SearchServices,
-)
+from roamtui.search.base import IndexLostError, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.search.section_store import load_summaries
@@ -80,7 +75,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Whether tesseract reads scanned pages of PDFs."""
     on_warning: Callable[[str], None] = warn
     """Receives a sentence about each fallback and each failure."""
-    progress: Progress | None = None
+    on_progress: ProgressCallback | None = None
     """Receives the progress of embedding, or None for lines on stderr."""
 
     @property
@@ -109,10 +104,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             raise UsageError("no document was given. Try `roamtui handbook.md` or `roamtui --help`.")
         is_page = is_url(sources[0])
         with report_opening(sources[0], is_url=is_page) as write_progress:
-            report = on_progress or write_progress
+            on_progress = on_progress or write_progress
             if is_page:
-                report(0, 0)
-            library, loader = open_sources(sources, self.loading, on_progress=report)
+                on_progress(0, 0)
+            library, loader = open_sources(sources, self.loading, on_progress=on_progress)
         library = self._add_summaries(library)
         if loader is not None:
             cost = estimate_load_cost(file.path for file in loader.files.values())
@@ -316,7 +311,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return SearchServices(
             embedder=embedder,
             reranker=reranker,
-            progress=self.progress or ProgressLine(EMBEDDING_FORM),
+            on_progress=self.on_progress or ProgressLine(EMBEDDING_FORM),
             on_warning=self.on_warning,
             needs_all_vectors=needs_all_vectors,
         )

@@ -139,7 +139,7 @@ class AppServices(Services):
                 "This is a recorded demo. A person wrote its answers, and misquoted one figure on purpose."
             )
         progress = ProgressLine(EMBEDDING_FORM)
-        bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
+        bootstrap = replace(self._bootstrap, on_warning=notes.append, on_progress=progress)
         saved_id = resolve_conversation_id(library, conversation_id)
         agent = bootstrap.make_agent(library, loader, saved_id, model, uses_typed_model=uses_typed_model)
         progress.is_muted = True

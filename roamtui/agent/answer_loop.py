@@ -102,53 +102,65 @@ class AnswerLoop(Struct, kw_only=True):
     calls: CallRunner = field(default_factory=lambda: CallRunner({}))
     room_tokens: int = 0
     """Tokens that the last request and its answer leave of the context window."""
+    stopped: StopReason = StopReason.CANCELLED
+    """Why the steps ended, once they have."""
+    outcome: QuestionAnswered | None = None
+    """The answer and its proof, once they are known."""
 
     async def answer(self, question: str, options: AskOptions) -> None:
         """Begin a question, and end it even if it fails or is cancelled."""
-        conversation = self.conversation
-        stopped = StopReason.CANCELLED  # unless something else is known
-        failure = ""
-        outcome: QuestionAnswered | None = None
         try:
-            options = await self._prepare(question, options)
-            if self.model.name == OFFLINE:
-                outcome = await answer_offline(conversation, self.search.searcher, question, options)
-                return
-            requests = self._make_requests()
-            conversation.set_budget(requests.budget)
-            await requests.begin(question, options)
-            self.reply = Reply(is_brief=requests.brief is not None)
-            self.calls = CallRunner(requests.tools)
-            stopped = await self._run_steps(requests)
-            state = conversation.state
-            outcome = await asyncio.to_thread(build_outcome, state, self.reply, stopped)
-            if self.reply.is_brief and has_no_source(outcome):
-                outcome = await add_passages(outcome, state, self.search.searcher)
-            citations = await asyncio.to_thread(add_nearest, outcome.citations, state)
-            outcome = replace(outcome, citations=citations)
+            await self._run(question, options)
         except RoamtuiError as error:
-            if not conversation.state.is_asking:
+            if not self.conversation.state.is_asking:
                 raise
-            stopped = StopReason.ERROR
-            failure = str(error)
+            self.calls.uses = ()  # they have not run
+            self.outcome = self.outcome or self._build_outcome(StopReason.ERROR, str(error))
         except Exception as defect:
-            stopped = StopReason.ERROR
-            outcome = outcome or build_unchecked_outcome(self.reply, defect)
+            self.outcome = self.outcome or build_unchecked_outcome(self.reply, defect)
             raise
         finally:
-            if not conversation.state.is_asking:
-                conversation.publish(QuestionDropped())
-            else:
-                is_cut = stopped in (StopReason.CANCELLED, StopReason.ERROR) and not failure
-                if self.calls.uses and is_cut:
-                    step = Step(text=self.reply.text, uses=self.calls.uses)
-                    conversation.apply_unsaved(StepRecorded(step=step))
-                try:
-                    outcome = outcome or build_outcome(conversation.state, self.reply, stopped, failure)
-                except Exception as error:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
-                    outcome = build_unchecked_outcome(self.reply, error)
-                conversation.apply_unsaved(*self.search.take_usage())
-                await conversation.apply(*finish_question(conversation.state, outcome))
+            await self._finish()
+
+    async def _run(self, question: str, options: AskOptions) -> None:
+        """Begin the question, take its steps, and judge its answer."""
+        conversation = self.conversation
+        options = await self._prepare(question, options)
+        if self.model.name == OFFLINE:
+            self.outcome = await answer_offline(conversation, self.search.searcher, question, options)
+            return
+        requests = self._make_requests()
+        conversation.set_budget(requests.budget)
+        await requests.begin(question, options)
+        self.reply = Reply(is_brief=requests.brief is not None)
+        self.calls = CallRunner(requests.tools)
+        self.stopped = await self._run_steps(requests)
+        self.calls.uses = ()  # a small model may call tools that it was not offered
+        state = conversation.state
+        self.outcome = await asyncio.to_thread(build_outcome, state, self.reply, self.stopped)
+        if self.reply.is_brief and has_no_source(self.outcome):
+            self.outcome = await add_passages(self.outcome, state, self.search.searcher)
+        citations = await asyncio.to_thread(add_nearest, self.outcome.citations, state)
+        self.outcome = replace(self.outcome, citations=citations)
+
+    async def _finish(self) -> None:
+        """Record what is known of the answer, if the question has begun."""
+        conversation = self.conversation
+        if not conversation.state.is_asking:
+            conversation.publish(QuestionDropped())
+            return
+        if self.calls.uses:
+            step = Step(text=self.reply.text, uses=self.calls.uses)
+            conversation.apply_unsaved(StepRecorded(step=step))
+        outcome = self.outcome or self._build_outcome(self.stopped)
+        conversation.apply_unsaved(*self.search.take_usage())
+        await conversation.apply(*finish_question(conversation.state, outcome))
+
+    def _build_outcome(self, stopped: StopReason, failure: str = "") -> QuestionAnswered:
+        try:
+            return build_outcome(self.conversation.state, self.reply, stopped, failure)
+        except Exception as defect:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
+            return build_unchecked_outcome(self.reply, defect)
 
     async def _prepare(self, question: str, options: AskOptions) -> AskOptions:
         """Start the model, and load what the question may need: outline and search need whole texts.

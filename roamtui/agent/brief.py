@@ -71,7 +71,7 @@ async def choose_brief_context(
             within=within,
             limit=policy.EXCERPTS_MAX,
         )
-        hits = await search_or_warn(searcher, search, warn) or ()
+        hits = await search_or_warn(searcher, lambda: search()[1], warn) or ()
     opened = [
         section.section_id
         for section in state.open_sections.values()

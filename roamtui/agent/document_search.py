@@ -3,9 +3,10 @@
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import UsageRecorded
 from roamtui.conversation.messages import Usage
+from roamtui.convert.converted import ProgressCallback
 from roamtui.models.usage import UsageMeter
 from roamtui.parallel import call_in_thread
-from roamtui.search.base import Hit, Progress, VectorCoverage
+from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
 
 _INDEXED_AHEAD_MIN = 5_000
@@ -38,12 +39,12 @@ class DocumentSearch:
         usage = self.meter.take()
         return (UsageRecorded(usage=usage),) if usage != Usage() else ()
 
-    async def index_ahead(self, report: Progress) -> None:
-        """Update the search index of a large source before it is needed. `report` is called in a thread."""
+    async def index_ahead(self, on_progress: ProgressCallback) -> None:
+        """Update the search index of a large source ahead. `on_progress` is called in a thread."""
         searcher = self._get_ready_searcher()
         if searcher is not None and len(self._conversation.state.library) >= _INDEXED_AHEAD_MIN:
             with self.meter.charging():
-                await call_in_thread(searcher.prepare, report)
+                await call_in_thread(searcher.prepare, on_progress)
             await self._conversation.apply(*self.take_usage())
 
     @property

@@ -129,7 +129,7 @@ def choose_pages(
     questions = (*state.questions, question)
     hits: Sequence[Hit] = ()
     with suppress(RoamtuiError):  # the search for the question itself says so
-        hits = search_question(
+        _, hits = search_question(
             searcher,
             library,
             questions,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
@@ -49,7 +50,7 @@ from roamtui.retrieval.answers import (
     choose_passages,
     list_found_words,
 )
-from roamtui.retrieval.choose import complete_follow_up, search_question, stands_alone
+from roamtui.retrieval.choose import search_question
 from roamtui.retrieval.missing import expand_abbreviations, list_absence_clauses, list_absent_names
 from roamtui.search.base import Hit, VectorCoverage
 from roamtui.search.searcher import Searcher
@@ -70,6 +71,18 @@ _BELOW_ANSWER = "(These passages of the document are the nearest to the question
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
+class _Found(Struct, frozen=True, kw_only=True):
+    """What search finds for a question."""
+
+    question: str
+    """The question with its abbreviations expanded."""
+    query: str = ""
+    """What was searched: the question, or for a follow-up also the question before it."""
+    hits: tuple[Hit, ...] = ()
+    passages: Sequence[FoundPassage] = ()
+    """The best passages of the hits."""
+
+
 async def answer_offline(
     conversation: Conversation, searcher: Searcher | None, question: str, options: AskOptions
 ) -> QuestionAnswered:
@@ -86,22 +99,21 @@ async def answer_offline(
     context = PromptContext(system="", outline="", model=OFFLINE)  # nobody reads it
     await conversation.apply(*preparation, *begin_question(state, asked, context))
     error = "" if searcher is not None else _NO_SEARCH
-    hits: Sequence[Hit] = ()
-    passages: Sequence[FoundPassage] = ()
+    found = _Found(question=question)
     state = conversation.state
     try:
-        question, hits, passages = await call_in_thread(_find_passages, state, searcher)
+        found = await call_in_thread(_find_passages, state, searcher)
     except RoamtuiError as failure:
         error = str(failure)
     else:
-        if hits:  # they are no results if none of their passages is near the question
-            found = hits if passages else ()
-            searched = complete_follow_up(state.questions)
-            conversation.apply_unsaved(make_search_event(state.library, searched, found))
-        if opened := _list_openable(state.library, passages):
+        if found.hits:  # they are no results if none of their passages is near the question
+            hits = found.hits if found.passages else ()
+            conversation.apply_unsaved(make_search_event(state.library, found.query, hits))
+        if opened := _list_openable(state.library, found.passages):
             await _open_sections(conversation, searcher, opened)
     state = conversation.state
-    cards = list_cards(question, _cite_passages(passages, state.library), state.library)
+    question = found.question
+    cards = list_cards(question, _cite_passages(found.passages, state.library), state.library)
     absent = await asyncio.to_thread(list_absent_names, question, state.library)
     all_words = list_found_words(question, [question])
     may_answer = bool(cards and all_words) and not absent and cards[0].found == all_words
@@ -110,7 +122,7 @@ async def answer_offline(
     elif may_answer:
         lead = _HAS_WORDS
     else:
-        lead = await asyncio.to_thread(_write_lead, state, question, hits, absent, passages)
+        lead = await asyncio.to_thread(_write_lead, state, found, absent)
     if searcher is not None and not error and not may_answer:
         lead = " ".join(filter(None, [lead, _state_coverage(searcher.vector_coverage)]))
     text, citations = _write_cards(cards, state.library, lead)
@@ -133,21 +145,21 @@ async def add_passages(
     if searcher is None:
         return outcome
     try:
-        question, _, passages = await call_in_thread(_find_passages, state, searcher)
+        found = await call_in_thread(_find_passages, state, searcher)
     except RoamtuiError:
         return outcome
-    if not passages:
+    if not found.passages:
         return outcome
     own = outcome.answer[: outcome.own_length]
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
-    cited = _cite_passages(passages, state.library)
-    text, placed = _write_cards(list_cards(question, cited, state.library), state.library, lead)
-    found = tuple(replace(passage, quote=None, state=QuoteState.PASSAGE) for passage in placed)
+    cited = _cite_passages(found.passages, state.library)
+    text, placed = _write_cards(list_cards(found.question, cited, state.library), state.library, lead)
+    sources = tuple(replace(passage, quote=None, state=QuoteState.PASSAGE) for passage in placed)
     return replace(
         outcome,
         answer=text,
         own_length=len(own),
-        citations=(*outcome.citations, *found),
+        citations=(*outcome.citations, *sources),
         stopped=StopReason.ANSWERED if own and outcome.stopped is StopReason.ANSWERED else StopReason.NEAREST,
         error="",
     )
@@ -166,13 +178,7 @@ async def _open_sections(
     await conversation.apply(StepRecorded(step=step))
 
 
-def _write_lead(
-    state: ConversationState,
-    question: str,
-    hits: Sequence[Hit],
-    absent: Sequence[str],
-    passages: Sequence[FoundPassage],
-) -> str:
+def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str]) -> str:
     """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
 
     If nothing was found, name the sections that have a word of the question, because code cannot know that
@@ -180,14 +186,14 @@ def _write_lead(
     """
     library = state.library
     missing = list_absence_clauses(absent)
-    if passages:
+    if found.passages:
         absence = format_absence(measure_coverage(library), *missing) if missing else ""
-        return f"{_judge(passages)} {absence}".rstrip()
+        return f"{_judge(found.passages)} {absence}".rstrip()
     coverage = measure_coverage(library, state.exchanges[-1].within)
-    is_compared = any(hit.similarity is not None for hit in hits)
+    is_compared = any(hit.similarity is not None for hit in found.hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
     lead = f"Not found: {format_absence(coverage, f'{nothing} found', *missing)}"
-    places = "; ".join(_list_places_of_words(question, hits, library))
+    places = "; ".join(_list_places_of_words(found.question, found.hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
 
 
@@ -213,30 +219,23 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
             yield f"{', '.join(words)} in {PATH_STEP.join(_list_last_titles(library, hit.section_id))}"
 
 
-def _find_passages(
-    state: ConversationState, searcher: Searcher | None
-) -> tuple[str, tuple[Hit, ...], Sequence[FoundPassage]]:
-    """Return the current question with its abbreviations expanded, the hits for it, and their best passages.
-
-    A follow-up is searched alone if nothing is near it together with the question before.
-    """
-    *earlier, last = (exchange.question for exchange in state.exchanges)
-    spelled = expand_abbreviations(last, state.library)
-    hits, passages = _search([*earlier, spelled], state, searcher)
-    if earlier and not passages:
-        alone = _search([spelled], state, searcher)
-        hits, passages = alone if alone[1] else (hits, passages)
-    return spelled, hits, passages
+def _find_passages(state: ConversationState, searcher: Searcher | None) -> _Found:
+    """Search for the current question, a follow-up alone if nothing is near it with the question before."""
+    *earlier, last = state.questions
+    question = expand_abbreviations(last, state.library)
+    found = _search([*earlier, question], state, searcher)
+    if earlier and not found.passages:
+        alone = _search([question], state, searcher)
+        found = alone if alone.passages else found
+    return found
 
 
-def _search(
-    questions: Sequence[str], state: ConversationState, searcher: Searcher | None
-) -> tuple[tuple[Hit, ...], Sequence[FoundPassage]]:
-    """Return the hits for the last of some questions, and their best passages."""
-    question = questions[-1] if stands_alone(questions[-1]) else complete_follow_up(questions)
-    if searcher is None or not extract_query_terms(question):
-        return (), ()
-    hits = search_question(
+def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher | None) -> _Found:
+    """Search for the last of some questions."""
+    found = _Found(question=questions[-1])
+    if searcher is None:
+        return found
+    query, hits = search_question(
         searcher,
         state.library,
         questions,
@@ -244,9 +243,12 @@ def _search(
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
+    if not extract_query_terms(query):
+        return found
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
-    return hits, choose_passages(state.library, question, hits, pieces=pieces, compare=searcher.compare)
+    passages = choose_passages(state.library, query, hits, pieces=pieces, compare=searcher.compare)
+    return replace(found, query=query, hits=hits, passages=passages)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:

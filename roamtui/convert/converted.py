@@ -9,10 +9,9 @@ from msgspec.structs import replace
 TESSERACT = "tesseract"
 """The OCR program."""
 ProgressCallback = Callable[[int, int], None]
-"""Function that is called several times a second during a conversion, and before each file of a site.
+"""Receives the number of pages, files or sections that are done, and their total; 0 while unknown.
 
-The arguments are the number of pages read so far, or of the file, and their total; 0 while unknown. If the
-function raises an exception, the conversion ends.
+It is called several times a second. If it raises an exception, the work ends.
 """
 
 

@@ -240,9 +240,9 @@ def open_sources(
     if len(names) == 1 and is_url(names[0]):
         url = normalise_url(names[0])
         loader = Loader(options, typed_origins=frozenset({origin_of(url)}))
-        report = on_progress or (lambda *_: None)
+        on_progress = on_progress or (lambda *_: None)
         library = open_web_source(
-            url, loader.make_page_fetcher(), report, options.listing_seconds_max, options.conversion
+            url, loader.make_page_fetcher(), on_progress, options.listing_seconds_max, options.conversion
         )
         return OpenedSource(library, loader)
     try:

@@ -1,4 +1,4 @@
-"""The model port: one method that takes a request and yields events."""
+"""`Model`: what is known of a model, its requests, and the events of its replies."""
 
 import re
 from collections.abc import AsyncIterator

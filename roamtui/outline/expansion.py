@@ -279,7 +279,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         if not children:
             return []
         named = children[:LISTED_MAX] if delivered else ()
-        given = [child for child in named if _has_subtree(library, child, delivered)]
+        given = [child for child in named if _has_text_of(library, child, delivered)]
         closed = [child for child in children if child not in given]
         lines = fill_lines(library, closed, min(_LIST_TOKENS, self.part_tokens), parent_id=section_id)
         if given:
@@ -288,7 +288,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         return ["Below it:", *lines] if lines else []
 
 
-def _has_subtree(library: Library, section_id: str, delivered: Delivered) -> bool:
+def _has_text_of(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Return whether the model has the whole text of a section and its subsections."""
     span = library.node(section_id).content_span
     if span.start == span.end or subtract_delivered(span, delivered):

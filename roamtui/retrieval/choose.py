@@ -91,17 +91,20 @@ def search_question(
     earlier: Sequence[str],
     within: str | None,
     limit: int,
-) -> tuple[Hit, ...]:
-    """Search for the last of some questions, completed by `complete_follow_up`.
+) -> tuple[str, tuple[Hit, ...]]:
+    """Search for the last of some questions. Return the query, and the hits for it.
 
-    A follow-up such as "and how do I pay?" is also searched alone, and its own hits come first.
+    The query is the question, completed by `complete_follow_up`, unless it stands alone. Then its own hits
+    come before those of the completed question.
 
     `questions` and `earlier`, the questions and answers before, are oldest first.
     """
     last = questions[-1]
     completed = complete_follow_up(questions)
     search = partial(searcher.search, library, limit=limit, within=within, earlier=earlier)
-    is_asking = completed != last and stands_alone(last)
-    own = search(last)[: policy.OWN_HITS_MAX] if is_asking else ()
+    if completed == last or not stands_alone(last):
+        return completed, search(completed)
+    own = search(last)[: policy.OWN_HITS_MAX]
     own_ids = {hit.section_id for hit in own}
-    return (*own, *(hit for hit in search(completed) if hit.section_id not in own_ids))[:limit]
+    others = (hit for hit in search(completed) if hit.section_id not in own_ids)
+    return last, (*own, *others)[:limit]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # numpy is an extra, and the settings need no library
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from roamtui.convert.converted import ProgressCallback
     from roamtui.document.library import Library
     from roamtui.search.terms import TermMatcher
     from roamtui.text import Span
@@ -22,8 +23,6 @@ VectorArray: TypeAlias = "NDArray[np.float32]"
 """One vector, or one vector in each row."""
 VectorRows: TypeAlias = "ArrayLike"
 """Numbers in rows of the same length."""
-Progress = Callable[[int, int], None]
-"""Receives the number of items that are done, and the total."""
 Comparison = Callable[[str, Sequence[str]], Sequence[float]]
 """Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
 NEAR_SIMILARITY_MIN = 0.39
@@ -164,7 +163,7 @@ class SearchServices(Struct, frozen=True, kw_only=True):
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
-    progress: Progress | None = None
+    on_progress: ProgressCallback | None = None
     """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None
     """Receives a sentence when the search falls back to another method or rebuilds an index."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.library import Library
 from roamtui.paths import hash_source, is_standard_input
-from roamtui.search.base import Progress
 from roamtui.search.lexicon import STOP_WORDS, stem
 from roamtui.search.section_store import (
     ROW_BITS,
@@ -33,7 +33,7 @@ class SectionIndex:
     """
 
     def __init__(
-        self, library: Library, store: SectionStore | None = None, on_progress: Progress | None = None
+        self, library: Library, store: SectionStore | None = None, on_progress: ProgressCallback | None = None
     ) -> None:
         """Bring the store up to date with `library`."""
         self.library = library

@@ -11,8 +11,9 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.library import Library
-from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
+from roamtui.search.base import Hit, IndexLostError, Ranking
 from roamtui.search.financial_statements import find_financial_statements
 from roamtui.search.index import IndexLocation, SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import (
@@ -119,7 +120,7 @@ class KeywordRanker:
         self._store: SectionStore | None = None
         self._index: SectionIndex | None = None
 
-    def get_index(self, library: Library, on_progress: Progress | None = None) -> SectionIndex:
+    def get_index(self, library: Library, on_progress: ProgressCallback | None = None) -> SectionIndex:
         """Bring the index up to date with `library`, and return it."""
         while self._index is None or self._index.library is not library:
             location = self._location

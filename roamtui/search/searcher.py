@@ -10,6 +10,7 @@ from time import monotonic
 
 from msgspec.structs import replace
 
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
@@ -19,7 +20,6 @@ from roamtui.search.base import (
     EmbeddingPlan,
     Hit,
     IndexLostError,
-    Progress,
     Ranking,
     Reranker,
     RetrievalOptions,
@@ -133,7 +133,7 @@ class Searcher:
         """Whether the embedder can compare the text of the library, if there is one."""
         return self._knows_language(_sample_text(self._library))
 
-    def prepare(self, on_progress: Progress | None = None) -> None:
+    def prepare(self, on_progress: ProgressCallback | None = None) -> None:
         """Bring all indexes up to date before the first search, in a thread: it may take minutes.
 
         If `on_progress` raises an error, what was embedded so far is kept, and a later call continues with
@@ -162,9 +162,9 @@ class Searcher:
         cost = embedder.estimate_cost(tokens)
         return EmbeddingPlan(embedder=embedder.name, sections=sections, tokens=tokens, cost_usd=cost)
 
-    def embed_all(self, on_progress: Progress | None = None) -> None:
+    def embed_all(self, on_progress: ProgressCallback | None = None) -> None:
         """Embed everything that is missing, also by a server. Interruptions are handled as by `prepare`."""
-        report = on_progress or self._services.progress or (lambda *_: None)
+        on_progress = on_progress or self._services.on_progress or (lambda *_: None)
         total = 0
         vectors: VectorIndex | None = None
         try:
@@ -174,7 +174,7 @@ class Searcher:
                     missing = 0 if vectors is None else len(vectors) - vectors.count_compared()
                     total = max(total, missing)
                     if total:
-                        report(total - missing, total)
+                        on_progress(total - missing, total)
                     if vectors is None or not missing:
                         return
                     self._embed(vectors, vectors.iter_missing(), _BATCH)
@@ -267,7 +267,7 @@ class Searcher:
         pieces = {section_id: each.piece for section_id, each in near.items()}
         return tuple(replace(hit, piece=pieces.get(hit.section_id)) for hit in hits)
 
-    def _update_indexes(self, on_progress: Progress | None = None) -> VectorIndex | None:
+    def _update_indexes(self, on_progress: ProgressCallback | None = None) -> VectorIndex | None:
         library = self._library
         if self._indexed_library is not library:
             store = self._words.get_index(library, on_progress).store

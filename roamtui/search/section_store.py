@@ -15,12 +15,13 @@ from weakref import finalize
 
 from msgspec import Struct
 
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import format_reason
 from roamtui.paths import make_private_folder, open_private_file
-from roamtui.search.base import IndexLostError, Progress
+from roamtui.search.base import IndexLostError
 from roamtui.search.lexicon import TOKENIZER
 from roamtui.search.terms import iter_marked_words, normalise_unicode, space_unspaced_scripts
 
@@ -158,7 +159,9 @@ class SectionStore:
         with self._lock:
             self._connection.close()
 
-    def sync(self, indexed: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
+    def sync(
+        self, indexed: Sequence[IndexedDocument], on_progress: ProgressCallback | None = None
+    ) -> dict[str, int]:
         """Make `indexed` the whole content of the index, and return the number of each by its digest.
 
         Missing documents are written, and all others are removed. `on_progress` receives the number of new

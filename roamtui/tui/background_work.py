@@ -75,7 +75,8 @@ class BackgroundWork:
     async def _prepare_agent(self) -> None:
         loop = asyncio.get_running_loop()
 
-        def report(done: int, total: int) -> None:  # called in another thread, where no message may be posted
+        # called in another thread, where no message may be posted
+        def on_progress(done: int, total: int) -> None:
             words = f"Indexing {done:,} of {total:,} sections…"
             loop.call_soon_threadsafe(self._screen.post_message, StatusMessage(words, is_progress=True))
 
@@ -84,7 +85,7 @@ class BackgroundWork:
             self._status.show_model(self._agent.model)
             if note := self._agent.model.note:
                 self._screen.post_message(NoticeRaised(note))
-            await self._agent.search.index_ahead(report)
+            await self._agent.search.index_ahead(on_progress)
         finally:
             self._screen.post_message(StatusMessage("", is_progress=True))
         self._run(self._embed_ahead, "embedding", replaces=True)

@@ -19,8 +19,9 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.messages import Message
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import AskOptions
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.library import Library
-from roamtui.search.base import Hit, Progress
+from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from tests.case_files import read_case
 from tests.conversation.conversations import check_messages, find, make_library
@@ -41,7 +42,7 @@ class FakeSearcher(Searcher):
         self.searches: list[tuple[str, int, str | None]] = []
 
     @override
-    def prepare(self, on_progress: Progress | None = None) -> None:
+    def prepare(self, on_progress: ProgressCallback | None = None) -> None:
         """Do nothing."""
 
     @override

@@ -49,7 +49,7 @@ class Talk:
 
     agent: Agent
     answer: QuestionAnswered | None = None
-    searches: int = 0
+    queries: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
     """Titles that the last question opened."""
 
@@ -57,13 +57,14 @@ class Talk:
         """Ask, about the section with the title `within` if there is one, and return the answer."""
         library = self.agent.conversation.state.library
         opened: list[str] = []
-        self.searches = 0
+        self.queries = ()
         section_id = next((i for i in library.walk() if library.node(i).title == within), None)
         for event in await collect_events(self.agent, question, AskOptions(within=section_id)):
             if isinstance(event, SectionsOpened):
                 newest = self.agent.conversation.state.library
                 opened += [newest.node(section_id).title for section_id in event.opened_ids]
-            self.searches += isinstance(event, SectionsSearched)
+            if isinstance(event, SectionsSearched):
+                self.queries += (event.query,)
             if isinstance(event, QuestionAnswered):
                 self.answer = event
         self.opened = tuple(opened)
@@ -90,7 +91,7 @@ _LIST = "# Gadget\n\n## Docs\n\n" + "".join(f"- [{path[1:-3]}]({path}): note\n" 
 async def test_it_searches_opens_a_batch_and_quotes() -> None:
     talk = make_talk()
     answer = await talk.ask("How much does a car cost?")
-    assert talk.searches == 1
+    assert len(talk.queries) == 1
     assert "Cars" in talk.opened
     assert "“A car costs 30 crowns each way. A trailer costs 12 crowns more.”" in answer.answer
     assert answer.citations[0].path == ("Ferry handbook", "Tickets", "Cars")
@@ -365,6 +366,7 @@ async def test_a_follow_up_is_not_said_to_have_no_answer_if_it_has_one_alone(que
     await talk.ask("i broke the hedge trimmer what happens")
     answer = await talk.ask(question)
     assert StopReason.NOT_FOUND not in (alone.stopped, answer.stopped)
+    assert talk.queries == (question,), "the query that found it is named"
 
 
 async def test_a_code_that_the_document_lacks_has_no_answer_even_if_its_parts_stand_there() -> None:

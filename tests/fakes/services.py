@@ -42,7 +42,7 @@ class FakeServices(Services):
 
     @override
     def open_source(
-        self, source: str, conversation_id: str | None, model: Model | None, report: ProgressCallback
+        self, source: str, conversation_id: str | None, model: Model | None, on_progress: ProgressCallback
     ) -> DocumentSession:
         raise UsageError("Nothing else can be opened here.")
 

@@ -50,21 +50,21 @@ class Opener:
         return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
     def open(
-        self, source: str, conversation_id: str | None, model: Model | None, report: ProgressCallback
+        self, source: str, conversation_id: str | None, model: Model | None, on_progress: ProgressCallback
     ) -> DocumentSession:
         self.opened.append((source, conversation_id))
         self.models.append(model)
         if source.endswith(".pdf"):
-            self._convert(report)
+            self._convert(on_progress)
         if "bad" in source:
             raise SourceError(f"{source} cannot be read: it is bad.")
         return self.make_first(source, conversation_id, model)
 
-    def _convert(self, report: ProgressCallback) -> None:
+    def _convert(self, on_progress: ProgressCallback) -> None:
         """Read the seventh page of 1,200 for as long as that is wanted."""
         try:
             while True:
-                report(7, 1_200)
+                on_progress(7, 1_200)
                 self.pages_read.wait(0.01)
         finally:
             self.pages_read.set()

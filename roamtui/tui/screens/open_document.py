@@ -163,13 +163,13 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
             if not worker.is_cancelled:
                 self.show_message(f"Opening {source}…{format_page_count(done, count)} · esc to cancel")
 
-        def report(done: int, count: int) -> None:  # called in the thread
+        def on_progress(done: int, count: int) -> None:  # called in the thread
             self.app.call_from_thread(show_progress, done, count)
             if worker.is_cancelled:
                 raise OpeningCancelledError
 
         kept = model if conversation_id is None else None  # a conversation that is resumed has its own
-        work = partial(self._services.open_source, source, conversation_id, kept, report)
+        work = partial(self._services.open_source, source, conversation_id, kept, on_progress)
         opened = await open_in_thread(work, DocumentSession.close)
         self.finish(opened)
 

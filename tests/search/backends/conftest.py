@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from roamtui.convert.converted import ProgressCallback
 from roamtui.document.library import Library
-from roamtui.search.base import Progress, RetrievalOptions, SearchMode, SearchServices
+from roamtui.search.base import RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -45,7 +46,7 @@ class Backend:
         self.prepare(library, on_progress)
         return written[0]
 
-    def prepare(self, library: Library, on_progress: Progress) -> None:
+    def prepare(self, library: Library, on_progress: ProgressCallback) -> None:
         if self.options.index is not None:
             self.open(library, SearchMode.VECTOR).prepare(on_progress)
         else:
