@@ -13,7 +13,7 @@ from roamtui.text import Bounds
 FILLER = "\ufffc"
 """Write it over each character of a mark that is no word, such as the id of a source. After a full stop, such
 a mark belongs to the sentence that ends there."""
-LINE_END = "\u2028"
+HARD_BREAK = "\u2028"
 """A forced line end in visible text. In a source, it is written as two spaces before the end of the line."""
 CLOSERS = r"[\"'”’»)\]」』*_]*+"
 """Pattern of the marks that may be between the end of a sentence and the space after it."""
@@ -34,7 +34,7 @@ _END = re.compile(
     {CLOSERS}
     (?:(?=\s)|(?P<glued>(?=[^\W\d_])))      # the space between two sentences may be missing
     |(?P<wide>[{_WIDE_STOPS}]++[」』”’）】]*+(?>(?:{_MARK})*))
-    |(?P<line>(?:\n[ \t>]*\n|[ ]{{2}}\n|{LINE_END})\s*+)
+    |(?P<line>(?:\n[ \t>]*\n|[ ]{{2}}\n|{HARD_BREAK})\s*+)
     """,
     re.VERBOSE,
 )

@@ -90,16 +90,16 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     bare_type = (media_type or "").partition(";")[0].strip().lower()
     declared = FORMATS_BY_NAME.get(bare_type) or FORMATS_BY_NAME.get(suffix)
     named = FORMATS_BY_NAME.get(suffix)
-    is_text = suffix in TEXT_SUFFIXES or (named is not None and named.is_quick and not named.start)
+    is_text = suffix in TEXT_SUFFIXES or (named is not None and named.is_quick and not named.magic)
     found = [
         each
         for each in FORMATS
-        if each.start and re.match(each.start, sample) and not (each.is_quick and is_text)
+        if each.magic and re.match(each.magic, sample) and not (each.is_quick and is_text)
     ]
     if found:
         sole = found[0] if len(found) == 1 else None
         return declared if declared in found else sole
-    is_binary = declared is not None and declared.start and not declared.is_quick
+    is_binary = declared is not None and declared.magic and not declared.is_quick
     if is_binary and b"\0" not in sample:
         return None
     if declared is SEPARATED:

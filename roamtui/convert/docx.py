@@ -62,7 +62,7 @@ _NAME_LENGTH_MAX = 60
 _UNKNOWN_NUMBERS = "Word writes the numbers of some lists in another way than 1, 2, 3"
 _LEVELS_MAX = 9
 """A list of Word has at most nine levels."""
-_Piece = tuple[tuple[str, ...], str]
+_MarkedHtml = tuple[tuple[str, ...], str]
 """The names of the HTML elements around a part of a line, and its HTML."""
 
 
@@ -98,18 +98,18 @@ class _Cell(Struct):
 class _DocxHtmlWriter:
     def __init__(self, package: ZipPackage, around: "_DocxHtmlWriter | None" = None) -> None:
         """Prepare to write a document. If it is inside another one, `around` is the writer of that one."""
-        main = package.find_part("", MAIN, "word/document.xml")
+        main = package.resolve_part("", MAIN, "word/document.xml")
         self._bodies = package.parse(main).findall("{*}body")
         self._package = package
         self._is_inner = around is not None
         self._relations = package.read_relations(main)
 
-        def find_part(kind: str) -> str:
-            return package.find_part(main, kind, f"word/{kind}.xml")
+        def resolve_part(kind: str) -> str:
+            return package.resolve_part(main, kind, f"word/{kind}.xml")
 
-        self._styles = StyleSheet(package.parse(find_part("styles")))
-        self._numbering = Numbering(package.parse(find_part("numbering")), self._styles)
-        note_parts = {kind: find_part(f"{kind}s") for kind in ("footnote", "endnote")}
+        self._styles = StyleSheet(package.parse(resolve_part("styles")))
+        self._numbering = Numbering(package.parse(resolve_part("numbering")), self._styles)
+        note_parts = {kind: resolve_part(f"{kind}s") for kind in ("footnote", "endnote")}
         self._note_relations = {kind: package.read_relations(part) for kind, part in note_parts.items()}
         self._notes = {
             (kind, get_attribute(note, "id")): note
@@ -207,7 +207,7 @@ class _DocxHtmlWriter:
 
     def _write_line(  # noqa: PLR0912 - one for each kind
         self, parent: Any, formatting: Mapping[str, str], marks: tuple[str, ...] = ()
-    ) -> Iterator[_Piece]:
+    ) -> Iterator[_MarkedHtml]:
         """Yield the parts of a line. `formatting` and `marks` are those of the text around them."""
         is_shown = not has_format(formatting, "vanish")
         size = _read_size(formatting)
@@ -275,7 +275,7 @@ class _DocxHtmlWriter:
     def _note_loss(self, start: str, name: str) -> None:
         self.losses.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
 
-    def _follow_field(self, character: Any, marks: tuple[str, ...] | None) -> Iterator[_Piece]:
+    def _follow_field(self, character: Any, marks: tuple[str, ...] | None) -> Iterator[_MarkedHtml]:
         """Follow the start, the middle or the end of a field. A form's field has its value at the start."""
         kind = get_attribute(character, "fldCharType")
         if kind == "begin":
@@ -324,7 +324,7 @@ class _DocxHtmlWriter:
             self._relations = outer
         return write_note_mark(self._note_numbers[key])
 
-    def _find_part(self, relation_id: str, kind: str) -> str:
+    def _resolve_part(self, relation_id: str, kind: str) -> str:
         relation = self._relations.get(relation_id)
         if relation is None or relation.is_external or not self._package.has(relation.target):
             self._note_loss("not in the file", kind)
@@ -333,7 +333,7 @@ class _DocxHtmlWriter:
 
     def _write_chunk(self, chunk: Any) -> str:
         """Write a web page or a Word document that Word shows in this one."""
-        part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
+        part = self._resolve_part(get_attribute(chunk, "id"), "an embedded document")
         html: str | None = None
         with suppress(*ZIP_ERRORS, SourceError):
             if not self._is_inner:
@@ -364,13 +364,13 @@ class _DocxHtmlWriter:
                     self._boxes.append(f"<p>{escape_words(get_attribute(child, 'string'))}</p>")
                 case "blip" | "imagedata":
                     picture_id = get_attribute(child, "embed") or get_attribute(child, "id")
-                    target = self._find_part(picture_id, "a picture")
+                    target = self._resolve_part(picture_id, "a picture")
                     shown = "" if self._is_inner else escape_words(target)
                     yield f'<img src="{shown}" alt="{escape_words(words)}">'
                 case "chart" if words:
                     yield f'<img alt="{escape_words(words)}">'
                 case "relIds":
-                    diagram = self._package.parse(self._find_part(get_attribute(child, "dm"), "a diagram"))
+                    diagram = self._package.parse(self._resolve_part(get_attribute(child, "dm"), "a diagram"))
                     items = [f"<li>{escape_words(text)}</li>" for text in list_paragraphs(diagram)]
                     self._boxes.append(f"<ul>{''.join(items)}</ul>")
                 case _:
@@ -421,7 +421,7 @@ def _list_marks(
     return ("code",) if any(map(_INLINE_CODE_STYLE.match, style.names)) else tuple(marks)
 
 
-def _wrap_link(target: str, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+def _wrap_link(target: str, pieces: Iterable[_MarkedHtml]) -> Iterator[_MarkedHtml]:
     yield from [((), f'<a href="{escape_words(target)}">'), *pieces, ((), "</a>")] if target else pieces
 
 
@@ -429,7 +429,7 @@ def _write_cell(cell: _Cell) -> str:
     return f'<{cell.tag} colspan="{cell.columns}" rowspan="{cell.rows}">{cell.html}</{cell.tag}>'
 
 
-def _join_pieces(pieces: Iterator[_Piece]) -> str:
+def _join_pieces(pieces: Iterator[_MarkedHtml]) -> str:
     """Join the parts of a line, and put neighbours that look the same into one element."""
     out: list[str] = []
     for marks, group in groupby(pieces, lambda piece: piece[0]):

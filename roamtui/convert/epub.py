@@ -96,7 +96,7 @@ def _resolve_href(package: ZipPackage, href: str, part_name: str) -> tuple[str, 
     """
     path, _, fragment = href.partition("#")
     written = posixpath.normpath(posixpath.join(posixpath.dirname(part_name), path)) if path else part_name
-    names = [package.find_name(name) for name in dict.fromkeys((unquote(written), written))]
+    names = [package.resolve_name(name) for name in dict.fromkeys((unquote(written), written))]
     return next(filter(package.has, names), names[0]), unquote(fragment)
 
 

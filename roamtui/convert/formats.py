@@ -33,7 +33,7 @@ class Format:
         function: str,
         names: str,
         *,
-        start: bytes = b"",
+        magic: bytes = b"",
         is_quick: bool = False,
         package: str = "",
         extra: str = "",
@@ -45,7 +45,7 @@ class Format:
         """The module, which is below this package, and the function that converts a file."""
         self.names = tuple(names.split())
         """The suffixes and the media types."""
-        self.start = start
+        self.magic = magic
         """Pattern of the first bytes, if they tell the format. Formats that start alike differ by name."""
         self.is_quick = is_quick
         """Whether it is text, and a small file needs no subprocess."""
@@ -76,12 +76,12 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf application/pdf", start=_PDF, package="pypdfium2"),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf application/pdf", magic=_PDF, package="pypdfium2"),
     Format(
         "HTML",
         "html:convert_html_file",
         ".html .htm .xhtml text/html application/xhtml+xml",
-        start=_HTML,
+        magic=_HTML,
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
@@ -90,7 +90,7 @@ FORMATS = (
         "EPUB",
         "epub:convert_epub",
         ".epub application/epub+zip",
-        start=_ZIP,
+        magic=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
     ),
@@ -98,7 +98,7 @@ FORMATS = (
         "DOCX",
         "docx:convert_docx",
         f".docx .docm .dotx .dotm {_OFFICE}wordprocessingml.document {_OFFICE}wordprocessingml.template",
-        start=_ZIP,
+        magic=_ZIP,
         package="lxml",
         left_out=_WRITER_LOSS,
     ),
@@ -107,7 +107,7 @@ FORMATS = (
         "pptx:convert_pptx",
         f".pptx .pptm .ppsx .ppsm .potx .potm {_OFFICE}presentationml.presentation"
         f" {_OFFICE}presentationml.slideshow {_OFFICE}presentationml.template",
-        start=_ZIP,
+        magic=_ZIP,
         package="lxml",
         left_out="charts, comments and most pictures",
     ),
@@ -115,7 +115,7 @@ FORMATS = (
         "ODT",
         "odt:convert_odt",
         ".odt application/vnd.oasis.opendocument.text",
-        start=_ZIP,
+        magic=_ZIP,
         package="lxml",
         left_out=_WRITER_LOSS,
     ),
@@ -124,7 +124,7 @@ FORMATS = (
         "sheets:convert_sheets",
         ".xlsx .xls .xlsm .xltx .xltm .xlsb .ods"
         f" {_OFFICE}spreadsheetml.sheet {_OFFICE}spreadsheetml.template",
-        start=_ZIP,
+        magic=_ZIP,
         package="python-calamine",
         extra="formats",
         left_out="charts, comments and pictures",

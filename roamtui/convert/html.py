@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from roamtui.convert.converted import ExtractedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
-from roamtui.convert.html_tree import find_code_language, read_page
+from roamtui.convert.html_tree import detect_code_language, read_page
 from roamtui.convert.list_numbers import format_list_number
 from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, write_rows
 from roamtui.convert.xml_elements import join_text, read_number
@@ -73,7 +73,7 @@ class _Block(str):
     __slots__ = ()
 
 
-_Piece = str | None
+_BlockOrRun = str | None
 """A part of a text: a `_Block`, a run of inline Markdown, or None for the end of a paragraph."""
 
 
@@ -156,7 +156,7 @@ def write_blocks(element: Any) -> list[str]:
     return _finish_blocks(_write_inline(element, frozenset()))
 
 
-def _finish_blocks(pieces: Iterable[_Piece]) -> list[str]:
+def _finish_blocks(pieces: Iterable[_BlockOrRun]) -> list[str]:
     blocks: list[str] = []
     for block in filter(None, map(_write_paragraph, _join_runs(pieces))):
         if blocks and _NUMBERED.match(block) and _NUMBERED.match(blocks[-1]):
@@ -165,7 +165,7 @@ def _finish_blocks(pieces: Iterable[_Piece]) -> list[str]:
     return blocks
 
 
-def _write_paragraph(piece: _Piece) -> str:
+def _write_paragraph(piece: _BlockOrRun) -> str:
     if piece is None or isinstance(piece, _Block):
         return piece or ""
     lines = [_SPACES.sub(" ", line).strip() for line in piece.split("\n")]
@@ -173,7 +173,7 @@ def _write_paragraph(piece: _Piece) -> str:
     return escape_line_starts(_write_emphases(text))
 
 
-def _write_line(pieces: Iterable[_Piece]) -> str:
+def _write_line(pieces: Iterable[_BlockOrRun]) -> str:
     words = "".join(" " if piece is None else piece for piece in pieces).split()
     return _write_emphases(" ".join(words))
 
@@ -205,7 +205,7 @@ def _is_in_word(character: str) -> bool:
     return category[0] not in "PS" and category != "Cn"  # the ends of emphasis have no category
 
 
-def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+def _join_runs(pieces: Iterable[_BlockOrRun]) -> Iterator[_BlockOrRun]:
     """Join each run, whose parts come from several elements."""
     for is_run, group in groupby(pieces, lambda piece: piece is not None and not isinstance(piece, _Block)):
         if is_run:
@@ -214,7 +214,7 @@ def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
             yield from group
 
 
-def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
+def _write_content(element: Any, around: frozenset[str]) -> list[_BlockOrRun]:
     """Write the content of an element. Marks that are already open `around` it are not written again."""
     pieces = [_write_text(element.text)]
     for child in element:
@@ -240,11 +240,11 @@ def _read_adjacent_text(element: Any, find: XPath) -> str:
     return str(text) if block is next(element.iterancestors(*BLOCKS), None) else ""
 
 
-def _write_text(text: str | None) -> _Piece:
+def _write_text(text: str | None) -> _BlockOrRun:
     return escape_inline(_SPACES.sub(" ", text)) if text else ""
 
 
-def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911, PLR0912 - one for each kind
+def _write_element(element: Any, around: frozenset[str]) -> Sequence[_BlockOrRun]:  # noqa: PLR0911, PLR0912 - one for each kind
     match element.tag:
         case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
             return _write_heading(element)
@@ -254,7 +254,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             return [_Block(block) for block in _write_table(element) if block.strip("|- \n")]
         case "pre":
             code = _read_code(element).strip("\n").rstrip()
-            return [_Block(write_code(code, find_code_language(element)) if code.strip() else "")]
+            return [_Block(write_code(code, detect_code_language(element)) if code.strip() else "")]
         case "blockquote":
             lines = "\n\n".join(write_blocks(element)).split("\n")
             return [_Block("\n".join(f"> {line}".rstrip() for line in lines) if any(lines) else "")]
@@ -279,7 +279,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             return _write_inline(element, around)
 
 
-def _write_heading(element: Any) -> list[_Piece]:
+def _write_heading(element: Any) -> list[_BlockOrRun]:
     pieces = _write_inline(element, frozenset())
     title = _write_line(piece for piece in pieces if not isinstance(piece, _Block))
     heading = write_heading(int(element.tag[1]), title) if title else ""
@@ -287,7 +287,7 @@ def _write_heading(element: Any) -> list[_Piece]:
     return [_Block(heading), *(piece for piece in pieces if isinstance(piece, _Block))]
 
 
-def _write_ruby(element: Any, around: frozenset[str]) -> list[_Piece]:
+def _write_ruby(element: Any, around: frozenset[str]) -> list[_BlockOrRun]:
     """Write words, then in brackets how they are read. In a page, readings are among the words."""
     reading = "".join(text for part in element.iter("rt") for text in part.itertext()).strip()
     for part in [*element.iter("rt", "rp")]:
@@ -318,7 +318,7 @@ def _write_scripts(code: Any) -> None:
         script.text = write_plain_script(text, script.tag) if has_tags else text
 
 
-def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
+def _write_inline(element: Any, around: frozenset[str]) -> list[_BlockOrRun]:
     """Write an element that marks words, or that Markdown does not know."""
     name = element.tag
     href = element.get("href", "")
@@ -424,7 +424,7 @@ def _write_table(table: Any) -> list[str]:
     """
     if _is_layout(table):
         return write_blocks(table)
-    outside: list[_Piece] = []
+    outside: list[_BlockOrRun] = []
     for each in table.xpath(_OUTSIDE_XPATH):
         outside += [_write_text(each)] if isinstance(each, str) else _write_element(each, frozenset())
     rows = _read_rows(table)

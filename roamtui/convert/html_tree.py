@@ -302,7 +302,7 @@ def _promote_signatures(root: Any) -> None:
             element.tag = HEADINGS[min(level + depth, len(HEADINGS)) - 1]
 
 
-def find_code_language(code: Any) -> str:
+def detect_code_language(code: Any) -> str:
     """Return the language that a code block, an element in it or one around it declares, or ""."""
     elements = (code, *islice(code.iterancestors(), _LANGUAGE_DEPTH), *code.iter())
     for element in elements:

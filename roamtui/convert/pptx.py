@@ -43,7 +43,7 @@ _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}o
 def convert_pptx(data: bytes, name: str) -> ExtractedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
     package = ZipPackage(data, name)
-    main = package.find_part("", MAIN, "ppt/presentation.xml")
+    main = package.resolve_part("", MAIN, "ppt/presentation.xml")
     deck = package.parse(main)
     slides = _list_slides(package, main, deck)
     if not slides and get_local_name(deck) != "presentation":
@@ -101,7 +101,7 @@ class _SlideReader:
         others = (shape for shape in shapes if shape is not title)
         body = "".join(self._write_shapes(others))
         heading = self._write_line(title) if title is not None else ""
-        if notes := self._package.find_part(part, "notesSlide"):
+        if notes := self._package.resolve_part(part, "notesSlide"):
             self._relations = self._package.read_relations(notes)
             frames = (
                 each

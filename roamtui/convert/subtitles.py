@@ -8,6 +8,7 @@ from roamtui.convert.converted import ExtractedText
 from roamtui.convert.decode import decode_text
 from roamtui.markdown.escaping import escape_inline, write_heading
 from roamtui.plain import shorten
+from roamtui.text import normalise_line_ends
 
 _SECTION_SECONDS = 300
 _PARAGRAPH_SECONDS = 40
@@ -37,7 +38,7 @@ def convert_subtitles(data: bytes, name: str) -> ExtractedText:
     paragraphs: list[tuple[int, str, str]] = []
     shown: list[str] = []
     shown_end = 0.0
-    for cue in _CUE.finditer(text.replace("\r\n", "\n").replace("\r", "\n") + "\n"):
+    for cue in _CUE.finditer(normalise_line_ends(text) + "\n"):
         start = _read_seconds(cue[1])
         spoken = list(_iter_spoken(cue[3]))
         lines = [words for _, words in spoken]

@@ -61,7 +61,7 @@ class Workbook:
 
     def __init__(self, package: ZipPackage) -> None:
         """Find the parts of a workbook."""
-        self._main = package.find_part("", MAIN, "xl/workbook.xml")
+        self._main = package.resolve_part("", MAIN, "xl/workbook.xml")
         self._package = package
         self._root = package.parse(self._main)
         self.is_xlsx = get_local_name(self._root) == "workbook"
@@ -76,10 +76,10 @@ class Workbook:
         settings = next(self._root.iter("{*}workbookPr"), None)
         if settings is not None and is_true(settings.get("date1904")):
             self._epoch_days = _DAYS_TO_1904
-        styles = self._package.parse(self._package.find_part(self._main, "styles", "xl/styles.xml"))
+        styles = self._package.parse(self._package.resolve_part(self._main, "styles", "xl/styles.xml"))
         self._formats = _read_formats(styles)
         self._bold_styles = _read_bold_styles(styles)
-        strings = self._package.find_part(self._main, "sharedStrings", "xl/sharedStrings.xml")
+        strings = self._package.resolve_part(self._main, "sharedStrings", "xl/sharedStrings.xml")
         if self._package.has(strings):
             self._texts += map(_read_text, self._package.iter_elements(strings, "si"))
         for entry in self._root.iter("{*}sheet"):

@@ -84,14 +84,14 @@ class ZipPackage:
         """Return the names of the parts that begin with one of some words."""
         return [name for name in self._names if name.startswith(starts)]
 
-    def find_name(self, part_name: str) -> str:
+    def resolve_name(self, part_name: str) -> str:
         """Return a part's name in the archive, maybe spelled otherwise; a missing part keeps its name."""
         found = self._names_by_key.get(_fold_name(part_name), part_name)
         return part_name if part_name in self._names else found
 
     def has(self, part_name: str) -> bool:
         """Return whether there is such a part."""
-        return self.find_name(part_name) in self._names
+        return self.resolve_name(part_name) in self._names
 
     def read(self, part_name: str, *, is_needed: bool = False) -> bytes:
         """Return the content of a part, or nothing if there is no such part or it is damaged.
@@ -101,7 +101,7 @@ class ZipPackage:
         Raises:
             SourceError: It says that the part unpacks to too much.
         """
-        name = self.find_name(part_name)
+        name = self.resolve_name(part_name)
         if name not in self._names:
             if is_needed:
                 self._damaged[part_name] = None
@@ -141,7 +141,7 @@ class ZipPackage:
             alternatives.getparent().remove(alternatives)
         return root
 
-    def find_part(self, part_name: str, kind: str, usual_name: str = "") -> str:
+    def resolve_part(self, part_name: str, kind: str, usual_name: str = "") -> str:
         """Return the name of the part of a kind to which another part, or the whole file, refers.
 
         The name of the whole file is empty. Without such a part, return its usual name.
@@ -155,7 +155,7 @@ class ZipPackage:
         Each is emptied after its use, so that a large part takes little memory.
         """
         try:
-            with self._archive.open(self.find_name(part_name)) as stream:
+            with self._archive.open(self.resolve_name(part_name)) as stream:
                 elements = etree.iterparse(stream, tag=[f"{{*}}{each}" for each in names], **_PARSING)
                 for _, element in elements:
                     yield element

@@ -277,14 +277,13 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
     from roamtui.markdown.inline_reader import InlineReader  # noqa: PLC0415
-    from roamtui.markdown.inline_source import InlineSource  # noqa: PLC0415
-    from roamtui.markdown.tokens import get_parser  # noqa: PLC0415
+    from roamtui.markdown.inline_source import InlineSource, SourceMap  # noqa: PLC0415
 
     source = InlineSource(content, 0)
-    reader = InlineReader(source=source, parser=get_parser(), env=env)
-    words = reader.read(content, source.source_map)
+    reader = InlineReader(source=source, env=env)
+    words = reader.read(content, SourceMap((0,), (0,)))
     marks = {number for number, link in enumerate(reader.links) if link.is_reference_mark}
-    texts = (each.text for each in words if not each.is_image and each.link not in marks)
+    texts = (each.text for each in words if not each.is_image and each.link_number not in marks)
     pictures = (parse_title(each.text, env) for each in words if each.is_image and each.start < each.end)
     return "".join(texts).replace("\n", " ").strip(" \t") or " ".join(filter(None, pictures))
 

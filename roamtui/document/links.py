@@ -228,7 +228,7 @@ def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLi
         own_text = document.text[start:end]
         for unit in read_units(own_text).units if name.casefold() in own_text.casefold() else ():
             for words in chain.from_iterable(unit.inlines):
-                if words.link is not None and unit.links[words.link].href.casefold() == wanted:
+                if words.link_number is not None and unit.links[words.link_number].href.casefold() == wanted:
                     first = start + words.start
                     span = Span(doc=document.key, start=first, end=first + len(name))
                     return SectionLink(document.ids[row], span)

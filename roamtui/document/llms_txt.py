@@ -83,7 +83,7 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
 def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str]]:
     """Yield title and href of each link in the words of an item, or of each bare URL if there is no link."""
     has_links = False
-    for number, group in groupby(words, key=lambda word: word.link):
+    for number, group in groupby(words, key=lambda word: word.link_number):
         text = "".join(word.text for word in group)
         link = None if number is None else links[number]
         if link is None or link.is_reference_mark or link.is_image or _BARE_URL.fullmatch(text):

@@ -247,7 +247,7 @@ class _AnswerRenderer(Struct, frozen=True):
     def _render_words(self, inline: Inline) -> str:
         """Render words. The words of a quote become one element, which leads to the quote in its section."""
         parts = []
-        for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link)):
+        for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link_number)):
             text = "".join(map(_render_emphasis, words))
             match self.proof.judge(group, index):
                 case JudgedMark(label=label, verdict=verdict):

@@ -25,7 +25,7 @@ class Words(Struct, frozen=True, gc=False):
 
     text: str
     emphasis: Emphasis = Emphasis.NONE
-    link: int | None = None
+    link_number: int | None = None
     """Index in `Markdown.links`, or None if the words are not a link."""
     is_image: bool = False
     """Whether the text replaces an image. It is then the image's description, or else its URL."""
@@ -37,7 +37,7 @@ class Words(Struct, frozen=True, gc=False):
     """Equal to `start` if the words are a sign that is not in the source."""
 
 
-LINE_BREAK = Words("\n")
+HARD_BREAK_WORDS = Words("\n")
 """A forced line end between words."""
 Inline = Sequence[Words]
 """The words of a block or cell, in order."""

@@ -15,11 +15,11 @@ from markdown_it.utils import EnvType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
+from roamtui.markdown.blocks import HARD_BREAK_WORDS, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import SCRIPT_SIGNS, write_plain_script
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
 from roamtui.markdown.inline_source import InlineSource, SourceMap, locate_tokens, parse_inline
-from roamtui.plain import strip_anchor
+from roamtui.markdown.tokens import Dialect, get_inline_parser
 from roamtui.text import Bounds
 
 
@@ -129,10 +129,8 @@ class InlineReader(Struct, kw_only=True):
     """Reads the words of the blocks of one text."""
 
     source: InlineSource
-    parser: MarkdownIt
     env: EnvType
-    is_answer: bool = False
-    """Whether a model wrote the text. Its tags are then words, except for `<br>` and those of styles."""
+    dialect: Dialect = Dialect.DOCUMENT
     links: list[Link] = field(default_factory=list)
     """The links of the words that were read."""
     _words: list[Words] = field(default_factory=list)
@@ -142,20 +140,19 @@ class InlineReader(Struct, kw_only=True):
     _hidden: str = ""
     """Name of the open element whose text is skipped."""
 
-    def read(self, content: str, source_map: SourceMap, opening: str = "") -> Inline:
-        """Read the words of an inline text, which has a token of the kind `opening` before it."""
-        if opening == "dt_open":
-            self._open("dt")
-        self.source.source_map = source_map
-        tokens = parse_inline(content, self.parser, self.env)
+    def read(self, content: str, source_map: SourceMap, element: str = "") -> Inline:
+        """Read the words of an inline text, all of which are in an `element` if that is named."""
+        if element:
+            self._open(element)
+        env = {**self.env, "source_map": source_map, "marks": self.source.marks}
+        tokens = parse_inline(content, get_inline_parser(self.dialect), env)
         locate_tokens(tokens, content, source_map)
         _show_unclosed(tokens)
         for token in tokens:
             self._add_token(token)
         self._open_elements = []
         self._hidden = ""
-        words = self._take_words()
-        return _cut_anchor(words) if opening == "heading_open" else words
+        return self._take_words()
 
     def read_html(self, content: str, source_map: SourceMap) -> Iterator[Inline | list[HtmlRow]]:
         """Yield the words of each paragraph, and the rows of each table, of a block of HTML.
@@ -232,7 +229,7 @@ class InlineReader(Struct, kw_only=True):
             case "softbreak":
                 self._add(" ")
             case "hardbreak":
-                self._words.append(LINE_BREAK)
+                self._words.append(HARD_BREAK_WORDS)
             case "image":
                 _, start, end = pieces[0] if pieces else ("", 0, 0)
                 self._add_image(token.content, str(token.attrGet("src") or ""), start, end)
@@ -302,7 +299,7 @@ class InlineReader(Struct, kw_only=True):
     @property
     def _is_at_start(self) -> bool:
         """Whether the current line has no words."""
-        return not self._words or self._words[-1] is LINE_BREAK
+        return not self._words or self._words[-1] is HARD_BREAK_WORDS
 
     def _open(self, name: str, href: str | None = None) -> None:
         """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
@@ -327,8 +324,8 @@ class InlineReader(Struct, kw_only=True):
         pieces = token.meta["pieces"]
         start, end = pieces[0][1], pieces[-1][2]
         is_style = tag.name in EMPHASES or tag.name in SCRIPT_SIGNS
-        # a model writes of tags more often than in tags
-        is_shown = self.is_answer and not is_style and tag.name != "br"
+        # models mention tags more often than they use them
+        is_shown = self.dialect is Dialect.ANSWER and not is_style and tag.name != "br"
         if self._hidden:
             if tag.is_end and tag.name == self._hidden:
                 self._hidden = ""
@@ -343,7 +340,7 @@ class InlineReader(Struct, kw_only=True):
             self._add("”" if tag.is_end else "“")
         else:
             if tag.name == "br" or (tag.is_block and not self._is_at_start and tag.name not in _CELLS):
-                self._words.append(LINE_BREAK)
+                self._words.append(HARD_BREAK_WORDS)
             if tag.is_end:
                 self._close(tag.name)
                 return
@@ -352,20 +349,6 @@ class InlineReader(Struct, kw_only=True):
             elif tag.name == "a" and "href" in tag.attributes:
                 self._open(tag.name, tag.attributes["href"])
             self._add(" │ " if tag.name in _CELLS and not self._is_at_start else _LEADS.get(tag.name, ""))
-
-
-def _cut_anchor(heading: Inline) -> Inline:
-    """Cut the anchor off the end of a heading, whose words a group or a highlight may have split."""
-    text = "".join(words.text for words in heading)
-    room = len(strip_anchor(text))
-    if room == len(text):
-        return heading
-    kept: list[Words] = []
-    for words in heading:
-        if room > 0:
-            kept.append(replace(words, text=words.text[:room]))
-        room -= len(words.text)
-    return tuple(kept)
 
 
 def split_into_groups(words: Words, groups: Sequence[Bounds]) -> Iterator[Words]:

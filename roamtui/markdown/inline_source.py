@@ -46,7 +46,7 @@ class SourceMap(Struct, frozen=True, gc=False):
 
 
 class InlineSource(Struct, dict=True):
-    """The text that is parsed, with the offsets at which a person knows it."""
+    """Markdown that is being parsed, and the shift from its offsets to those of the document."""
 
     text: str
     shift: int
@@ -55,16 +55,14 @@ class InlineSource(Struct, dict=True):
     """Bounds of words to keep apart, in order."""
     marks: Sequence[LabelledMark] = ()
     """In order."""
-    source_map: SourceMap = SourceMap((0,), (0,))
-    """The map of the inline text that is being parsed."""
 
     @cached_property
     def starts(self) -> Sequence[int]:
         """Offset of each line in `text`."""
         return compute_line_starts(self.text)
 
-    def find(self, content: str, line: int, *, is_heading: bool = False) -> SourceMap:
-        """Find an inline text whose block starts at a line.
+    def locate(self, content: str, line: int, *, is_heading: bool = False) -> SourceMap:
+        """Locate an inline text whose block starts at a line.
 
         Each line of a block ends with its content. Its indent and the marks of quotes and lists are before
         that. The text of a heading may have more marks after it.
@@ -97,8 +95,8 @@ class InlineSource(Struct, dict=True):
         start = starts[min(number, len(starts) - 1)]
         return start, starts[number + 1] if number + 1 < len(starts) else len(self.text)
 
-    def find_cell(self, content: str, start: int, end: int) -> tuple[SourceMap, int]:
-        """Find a cell in a part of its row, with the offset at which the next cell starts at the earliest.
+    def locate_cell(self, content: str, start: int, end: int) -> tuple[SourceMap, int]:
+        """Locate a cell in a part of its row, with the offset at which the next cell starts at the earliest.
 
         In the source, each pipe of the cell has a backslash.
         """

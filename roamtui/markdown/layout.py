@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.markdown.blocks import (
-    LINE_BREAK,
+    HARD_BREAK_WORDS,
     Block,
     Code,
     Emphasis,
@@ -24,7 +24,7 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.code import get_language, highlight_code
 from roamtui.markdown.lines import (
-    HARD_BREAK,
+    HARD_BREAK_RUN,
     Line,
     Run,
     RunStyle,
@@ -224,7 +224,7 @@ class MarkdownLayout(Struct, kw_only=True):
         margin = [_CODE_MARGIN] if is_code else []
         return [
             Line(
-                runs=(*margin, *(run for run in text if run is not HARD_BREAK and run.text)),
+                runs=(*margin, *(run for run in text if run is not HARD_BREAK_RUN and run.text)),
                 block_start=start,
                 block_end=end,
                 block_number=self._block,
@@ -246,16 +246,16 @@ class MarkdownLayout(Struct, kw_only=True):
         runs: list[Run] = []
         for index, piece in enumerate(words):
             emphasis = base.emphasis | piece.emphasis
-            style = replace(base, emphasis=emphasis, link_number=piece.link, group=piece.group)
-            if piece is LINE_BREAK:
-                runs.append(HARD_BREAK)
+            style = replace(base, emphasis=emphasis, link_number=piece.link_number, group=piece.group)
+            if piece is HARD_BREAK_WORDS:
+                runs.append(HARD_BREAK_RUN)
             elif piece.is_image:
                 runs.append(make_run(f"[image: {piece.text}]", replace(style, role=TextRole.ASIDE)))
             else:
                 runs.append(make_run(piece.text, style))
-            is_last = index + 1 == len(words) or words[index + 1].link != piece.link
-            if self.view is View.TERMINAL and piece.link is not None and is_last:
-                href = self.links[piece.link].href
+            is_last = index + 1 == len(words) or words[index + 1].link_number != piece.link_number
+            if self.view is View.TERMINAL and piece.link_number is not None and is_last:
+                href = self.links[piece.link_number].href
                 is_shown = piece.group is not None or piece.text == href
                 if not is_shown and href.startswith(("http://", "https://")):
                     runs.append(make_run(f" ({href})", RunStyle(TextRole.ASIDE)))

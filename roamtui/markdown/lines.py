@@ -121,7 +121,7 @@ def measure(text: str) -> int:
 
 def measure_longest_word(runs: Sequence[Run]) -> int:
     """Return the width in cells of the longest piece that a line end should not divide."""
-    pieces = re.findall(_WRAPPED_PIECE, "".join(" " if run is HARD_BREAK else run.text for run in runs))
+    pieces = re.findall(_WRAPPED_PIECE, "".join(" " if run is HARD_BREAK_RUN else run.text for run in runs))
     return max((measure(piece) for piece in pieces if not piece.isspace()), default=0)
 
 
@@ -141,7 +141,7 @@ def chop(text: str, width: int) -> list[str]:
     return pieces
 
 
-HARD_BREAK = Run("\n")
+HARD_BREAK_RUN = Run("\n")
 """A marker among runs that forces a line break. It is recognised by identity, not equality."""
 
 
@@ -149,7 +149,7 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     """Wrap runs into lines of at most `width` cells, at least one, without spaces around them."""
     paragraphs: list[list[Run]] = [[]]
     for run in runs:
-        if run is HARD_BREAK:
+        if run is HARD_BREAK_RUN:
             paragraphs.append([])
         else:
             paragraphs[-1].append(run)

@@ -29,7 +29,8 @@ from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.extensions import format_mark
 from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
 from roamtui.markdown.inline_source import InlineSource, LabelledMark, SourceMap
-from roamtui.markdown.tokens import get_parser, tokenize
+from roamtui.markdown.tokens import Dialect, tokenize
+from roamtui.plain import strip_anchor
 from roamtui.text import Bounds, normalise_line_ends
 
 
@@ -50,26 +51,25 @@ def parse_markdown(
     """
     text = (prefix + text).replace("\0", "\N{REPLACEMENT CHARACTER}")
     source = InlineSource(text, start - len(prefix), groups=groups)
-    env = {"references": dict(definitions or {}), "source": source}
-    return _parse(rewrite_containers(text), source, env, start)
+    return _parse(rewrite_containers(text), source, Dialect.DOCUMENT, definitions or {}, start)
 
 
 def parse_answer(text: str, *, groups: Sequence[Bounds] = (), marks: Sequence[LabelledMark] = ()) -> Markdown:
-    """Parse a model's answer, which has no footnotes, and no containers such as `::: tip`.
+    """Parse a model's answer, which has no containers such as `::: tip`.
 
     `groups` are as in `parse_markdown`. `marks` are its source marks, in order: each becomes a link.
     """
     text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     source = InlineSource(text, 0, groups=groups, marks=marks)
-    return _parse(text, source, {"references": {}, "source": source}, is_answer=True)
+    return _parse(text, source, Dialect.ANSWER, {}, 0)
 
 
 def _parse(
-    text: str, source: InlineSource, env: EnvType, start: int = 0, *, is_answer: bool = False
+    text: str, source: InlineSource, dialect: Dialect, definitions: Definitions, start: int
 ) -> Markdown:
-    tokens = tokenize(normalise_line_ends(text), env, is_answer=is_answer)
-    parser = get_parser(has_marks=bool(source.marks), is_answer=is_answer)
-    inline = InlineReader(source=source, parser=parser, env=env, is_answer=is_answer)
+    env: EnvType = {"references": dict(definitions)}
+    tokens = tokenize(normalise_line_ends(text), env, dialect)
+    inline = InlineReader(source=source, env=env, dialect=dialect)
     lines = [source.shift + offset for offset in (*source.starts, len(source.text))]
     reader = _BlockReader(tokens=tokens, start=start, lines=lines, inline=inline)
     return Markdown(blocks=reader.read_blocks(), links=inline.links)
@@ -191,16 +191,17 @@ class _BlockReader(Struct, kw_only=True):
         token = self.tokens[self._next]
         content = token.content
         is_heading = opening.type == "heading_open"
-        source_map: SourceMap = token.meta.get("source_map") or self.inline.source.find(
+        source_map: SourceMap = token.meta.get("source_map") or self.inline.source.locate(
             content, _get_first_line(token), is_heading=is_heading
         )
         inner = source_map.locate(0), source_map.locate(len(content.rstrip()) - 1) + 1
-        return self.inline.read(content, source_map, opening.type), inner
+        words = self.inline.read(content, source_map, "dt" if opening.type == "dt_open" else "")
+        return _cut_anchor(words) if is_heading else words, inner
 
     def _cut_opening(self, length: int) -> SourceMap:
         """Cut `length` characters off the start of the next paragraph, and return its uncut map."""
         token = self.tokens[self._next + 1]
-        source_map = self.inline.source.find(token.content, _get_first_line(token))
+        source_map = self.inline.source.locate(token.content, _get_first_line(token))
         token.content = token.content[length:]
         token.meta["source_map"] = source_map.skip(length)
         return source_map
@@ -276,7 +277,7 @@ class _BlockReader(Struct, kw_only=True):
                     is_head = True
                     alignments.append(str(cell.attrGet("style") or "").removeprefix("text-align:"))
                 if cell.type == "inline":
-                    source_map, position = self.inline.source.find_cell(cell.content, position, line_end)
+                    source_map, position = self.inline.source.locate_cell(cell.content, position, line_end)
                     cells.append(self.inline.read(cell.content, source_map))
             if start >= self.start:  # otherwise, it is in the prefix
                 rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=start, end=end))
@@ -309,12 +310,26 @@ class _BlockReader(Struct, kw_only=True):
             text = html.unescape(_ANY_TAG.sub("", match[1]))
             yield self._make_code(token, text.strip("\n"), "", first + text.startswith("\n"))
             return
-        source_map = self.inline.source.find(token.content, first)
+        source_map = self.inline.source.locate(token.content, first)
         for read in self.inline.read_html(token.content, source_map):
             if isinstance(read, list):
                 yield from _make_html_table(read, start, end)
             elif read:
                 yield Paragraph(words=read, inner=_get_bounds(read), start=start, end=end)
+
+
+def _cut_anchor(heading: Inline) -> Inline:
+    """Cut the anchor off the end of a heading, whose words a group or a highlight may have split."""
+    text = "".join(words.text for words in heading)
+    room = len(strip_anchor(text))
+    if room == len(text):
+        return heading
+    kept: list[Words] = []
+    for words in heading:
+        if room > 0:
+            kept.append(replace(words, text=words.text[:room]))
+        room -= len(words.text)
+    return tuple(kept)
 
 
 def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[Table]:

@@ -5,6 +5,8 @@ These rules never change where a block begins or ends.
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from enum import Enum, auto
 from functools import cache
 from operator import itemgetter
 
@@ -18,54 +20,53 @@ from markdown_it.utils import EnvType
 from roamtui.commonmark import make_markdown_parser, parse_blocks
 from roamtui.markdown.extensions import enable_extensions, is_lossless, may_have_extensions, read_footnote
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
-from roamtui.markdown.inline_source import InlineSource, join_fragments
+from roamtui.markdown.inline_source import LabelledMark, join_fragments
 
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 
 
-def tokenize(text: str, env: EnvType, *, is_answer: bool) -> list[Token]:
+class Dialect(Enum):
+    """What a text is."""
+
+    DOCUMENT = auto()
+    ANSWER = auto()
+    """A model's answer: without footnotes and definition lists. Most HTML in it is words."""
+
+
+def tokenize(text: str, env: EnvType, dialect: Dialect) -> list[Token]:
     """Parse a text into the tokens of its blocks. Their inline texts are not parsed.
 
-    If extensions would change the headings or words of a text, it is parsed without them. An answer has none.
+    If extensions would change the headings or words of a text, it is parsed without them.
     """
-    plain = parse_blocks(text, env, _get_answer_parser() if is_answer else get_parser())
-    if is_answer or not may_have_extensions(text):
+    plain = parse_blocks(text, env, _get_block_parser(dialect))
+    if dialect is Dialect.ANSWER or not may_have_extensions(text):
         return plain
-    tokens = parse_blocks(text, env, _get_extended_parser())
+    tokens = parse_blocks(text, env, _get_block_parser(dialect, has_extensions=True))
     return tokens if is_lossless(tokens, plain) else plain
 
 
 @cache
-def _get_extended_parser() -> MarkdownIt:
-    parser = _make_parser()
-    enable_extensions(parser)
+def _get_block_parser(dialect: Dialect, *, has_extensions: bool = False) -> MarkdownIt:
+    parser = make_markdown_parser("table")
+    parser.block.ruler.at("reference", _read_reference)
+    if dialect is Dialect.ANSWER:
+        parser.disable("html_block")
+    if has_extensions:
+        enable_extensions(parser)
     return parser
 
 
 @cache
-def _get_answer_parser() -> MarkdownIt:
-    """Return the parser of the blocks of an answer, in which HTML is words."""
-    return _make_parser().disable("html_block")
-
-
-@cache
-def get_parser(*, has_marks: bool = False, is_answer: bool = False) -> MarkdownIt:
-    """Return the parser, which is made once. It looks for an `InlineSource` in its environment."""
-    parser = _make_parser()
+def get_inline_parser(dialect: Dialect) -> MarkdownIt:
+    """Return the parser, which is made once. Its environment has the `source_map` and `marks` of the text."""
+    parser = make_markdown_parser("strikethrough")
     parser.inline.ruler2.at("fragments_join", join_fragments)
+    parser.inline.ruler.at("text", _read_text)
+    parser.inline.ruler.before("newline", "mark", _read_mark)
     parser.inline.ruler.before("escape", "formula", _read_formula)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
-    if not is_answer:
+    if dialect is Dialect.DOCUMENT:
         parser.inline.ruler.after("link", "footnote", read_footnote)
-    if has_marks:
-        parser.inline.ruler.at("text", _read_text)
-        parser.inline.ruler.before("newline", "mark", _read_mark)
-    return parser
-
-
-def _make_parser() -> MarkdownIt:
-    parser = make_markdown_parser("table", "strikethrough")
-    parser.block.ruler.at("reference", _read_reference)
     return parser
 
 
@@ -78,12 +79,12 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
 
 def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse text, like the rule of markdown-it-py, up to the next mark."""
-    source: InlineSource = state.env["source"]
-    offset = source.source_map.locate(state.pos)
-    following = bisect_left(source.marks, offset, key=itemgetter(0))
+    marks: Sequence[LabelledMark] = state.env["marks"]
     ends = [state.posMax]
-    if following < len(source.marks):
-        ends.append(state.pos + source.marks[following][0] - offset)
+    if marks:
+        offset = state.env["source_map"].locate(state.pos)
+        following = bisect_left(marks, offset, key=itemgetter(0))
+        ends += (state.pos + start - offset for start, *_ in marks[following : following + 1])
     if (terminator := state.md.inline.terminator_re.search(state.src, state.pos)) is not None:
         ends.append(terminator.start())
     words = state.src[state.pos : min(ends)]
@@ -95,10 +96,12 @@ def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse marks that are not links."""
-    source: InlineSource = state.env["source"]
-    offset = source.source_map.locate(state.pos)
-    first = bisect_left(source.marks, offset, key=itemgetter(0))
-    marks = source.marks[first : bisect_right(source.marks, offset, key=itemgetter(0))]
+    marks: Sequence[LabelledMark] = state.env["marks"]
+    if not marks:
+        return False
+    offset = state.env["source_map"].locate(state.pos)
+    first = bisect_left(marks, offset, key=itemgetter(0))
+    marks = marks[first : bisect_right(marks, offset, key=itemgetter(0))]
     end = state.pos + marks[0][1] - offset if marks else state.posMax + 1
     if end > state.posMax or _is_link(state):
         return False

@@ -16,7 +16,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from roamtui.markdown.blocks import (
-    LINE_BREAK,
+    HARD_BREAK_WORDS,
     Block,
     Code,
     Emphasis,
@@ -32,9 +32,9 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.heads import TableHeads
 from roamtui.markdown.inline import CELL_BORDER
-from roamtui.markdown.visible import Piece, VisibleText
+from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.plain import sanitise_line
-from roamtui.sentences import LINE_END, iter_sentence_ends
+from roamtui.sentences import HARD_BREAK, iter_sentence_ends
 from roamtui.text import DASHES, Bounds, find_body_start
 
 _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
@@ -96,7 +96,7 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """The words of each cell."""
     links: Sequence[Link]
     """The links of the text."""
-    number: Piece | None = None
+    number: VisiblePiece | None = None
     """The number of its item."""
     leads: tuple[int, ...] = ()
     """Indices of the units that lead its list in, outermost first."""
@@ -202,7 +202,7 @@ class _UnitLister:
         self.units: list[Unit] = []
 
     def add_blocks(
-        self, blocks: Iterable[Block], leads: tuple[int, ...], number: Piece | None = None
+        self, blocks: Iterable[Block], leads: tuple[int, ...], number: VisiblePiece | None = None
     ) -> None:
         """Add blocks that some units lead in. `number` belongs to the item whose first block this is."""
         lead: int | None = None
@@ -238,7 +238,7 @@ class _UnitLister:
         bounds: Bounds,
         leads: tuple[int, ...],
         inlines: Sequence[Inline],
-        number: Piece | None = None,
+        number: VisiblePiece | None = None,
     ) -> None:
         start, end = bounds
         self.units.append(
@@ -276,14 +276,14 @@ class _UnitLister:
 
     def _add_list(self, block: List, leads: tuple[int, ...]) -> None:
         for item in block.items:
-            number = Piece("")
+            number = VisiblePiece("")
             first = item.blocks[0] if item.blocks else None
             if item.number:
                 shown = f"{item.number}{block.delimiter} "
                 if isinstance(first, Paragraph):
                     # of several items that begin on this line, the last one has the paragraph
                     for match in _ITEM_NUMBER.finditer(self._text, item.start, first.inner[0]):
-                        number = Piece(shown, *match.span())
+                        number = VisiblePiece(shown, *match.span())
                 elif label := _ITEM_NUMBER.search(self._text, item.start):
                     self._add_label(shown, label.span(), leads)
             own = leads
@@ -301,18 +301,18 @@ class _UnitLister:
             self._add(UnitKind.CODE, bounds, leads, [[words]])
 
 
-def _read_words(words: Words, links: Sequence[Link]) -> Piece:
+def _read_words(words: Words, links: Sequence[Link]) -> VisiblePiece:
     """Return the visible text of words: a space for the URL of an image without a description."""
-    if words is LINE_BREAK:
-        return Piece(LINE_END)
-    link = None if words.link is None else links[words.link]
+    if words is HARD_BREAK_WORDS:
+        return VisiblePiece(HARD_BREAK)
+    link = None if words.link_number is None else links[words.link_number]
     if words.is_image and link is not None and words.text == link.href:
-        return Piece(" ")
+        return VisiblePiece(" ")
     is_mark = link is not None and link.is_reference_mark
-    return Piece(words.text, words.start, words.end, words.emphasis, words.is_image, is_mark)
+    return VisiblePiece(words.text, words.start, words.end, words.emphasis, words.is_image, is_mark)
 
 
-def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Iterator[Piece]:
+def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Iterator[VisiblePiece]:
     """Yield the pieces of a row with its column heads.
 
     A currency sign in a cell of its own stays with its figure.
@@ -324,24 +324,24 @@ def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Ite
             continue
         is_apart = last and last_head == head and (_is_sign(last) or _is_sign(cell.text))
         if last:
-            yield Piece(" " if is_apart else " | ")
+            yield VisiblePiece(" " if is_apart else " | ")
         if head and not is_apart:
-            yield Piece(f"{head} ")
+            yield VisiblePiece(f"{head} ")
         yield from cell.pieces
         last = cell.text
         last_head = head
     if heads is None and len(cells) > 1:
-        yield Piece(_NO_HEADS)
+        yield VisiblePiece(_NO_HEADS)
 
 
 def _is_sign(text: str) -> bool:
     return not any(map(str.isalnum, text)) and text.strip() not in DASHES
 
 
-def _join_cells(cells: Iterable[VisibleText]) -> Iterator[Piece]:
+def _join_cells(cells: Iterable[VisibleText]) -> Iterator[VisiblePiece]:
     for number, cell in enumerate(cells):
         if number:
-            yield Piece(" ")
+            yield VisiblePiece(" ")
         yield from cell.pieces
 
 

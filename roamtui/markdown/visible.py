@@ -16,7 +16,7 @@ from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Bounds
 
 
-class Piece(NamedTuple):
+class VisiblePiece(NamedTuple):
     """Visible text with its bounds in the source. If both are equally long, they have the same characters."""
 
     text: str
@@ -38,7 +38,7 @@ class Piece(NamedTuple):
 class VisibleText(Struct, frozen=True, dict=True):
     """Pieces of visible text, in the order of the source."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[VisiblePiece, ...]
 
     @cached_property
     def text(self) -> str:
@@ -75,7 +75,7 @@ class VisibleText(Struct, frozen=True, dict=True):
         left = max(0, high.end - end) if high.end - high.start == len(high.text) else 0
         return self.offsets[inside[0]] + skipped, self.offsets[inside[-1] + 1] - left
 
-    def iter_pieces(self, start: int, end: int) -> Iterator[Piece]:
+    def iter_pieces(self, start: int, end: int) -> Iterator[VisiblePiece]:
         """Yield the pieces of a part of the visible text, cut to it."""
         index = max(0, bisect_right(self.offsets, start) - 1)
         while index < len(self.pieces) and self.offsets[index] < end:

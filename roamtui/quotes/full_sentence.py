@@ -20,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.quoted_sentence import QuotedSentence, format_gap, list_near_bounds
 from roamtui.markdown.units import Unit, UnitKind, list_units
-from roamtui.markdown.visible import Piece, VisibleText
+from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import PUNCTUATION
 from roamtui.sentences import continues_sentence
@@ -44,7 +44,7 @@ _ENUMERATOR = re.compile(r"\(?(?P<label>\d{1,3}|[ivxl]{1,5}|[a-z]|[IVXL]{1,5}|[A
 _FIRST_LABELS = frozenset({"1", "a", "A", "i", "I"})
 _ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _ITEM_LABEL = re.compile(r"[.)\s]+\Z")
-_LINE_END = Piece(" ")
+_LINE_END = VisiblePiece(" ")
 _DIVIDED = re.compile(r"\w-\Z")
 """The end of a line that divides a word."""
 _SOFT_HYPHEN = "\u00ad"
@@ -259,7 +259,7 @@ class _SentenceWriter:
                 self._write_piece(piece, segment.quoted)
             position = end
 
-    def _write_piece(self, piece: Piece, quoted: Sequence[Bounds]) -> None:
+    def _write_piece(self, piece: VisiblePiece, quoted: Sequence[Bounds]) -> None:
         if piece == _LINE_END and _DIVIDED.search(self._text):
             return
         is_whole = piece.end - piece.start != len(piece.text)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.markdown.units import list_units
-from roamtui.markdown.visible import Piece, VisibleText
+from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.outline.ids import WORD, Mark
 from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
@@ -264,7 +264,7 @@ def replace_verdict_marks(answer: str) -> str:
     quoted = [(quote.start, quote.end) for quote in quotes]
     units = list_units(answer, parse_answer(answer))
     names: dict[Bounds, str] = {}
-    for visible in (VisibleText((Piece(answer, 0, len(answer)),)), *(unit.whole for unit in units)):
+    for visible in (VisibleText((VisiblePiece(answer, 0, len(answer)),)), *(unit.whole for unit in units)):
         own = defaultdict[Bounds, str](str)
         for offset in chain.from_iterable(range(*match.span()) for match in _OWN_MARK.finditer(visible.text)):
             [piece] = visible.iter_pieces(offset, offset + 1)

@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.units import Unit, UnitKind, list_units
-from roamtui.markdown.visible import Piece
+from roamtui.markdown.visible import VisiblePiece
 from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_sign
-from roamtui.sentences import LINE_END
+from roamtui.sentences import HARD_BREAK
 from roamtui.text import Bounds
 
 CELL = 1
@@ -113,7 +113,9 @@ def read_plain_words(text: str, *, is_code: bool = False) -> TextWords:
     position = 0
     for line in text.splitlines(keepends=True):
         bounds = position, position + len(line)
-        reader.read_leaf([Piece(line if is_code else line.translate(_IN_PROSE), *bounds)], is_code=is_code)
+        reader.read_leaf(
+            [VisiblePiece(line if is_code else line.translate(_IN_PROSE), *bounds)], is_code=is_code
+        )
         position += len(line)
     return reader.get_words()
 
@@ -184,7 +186,7 @@ class _WordReader:
                 continue
             pieces = [*self._mask(unit.cells[0].pieces)]
             for cell in unit.cells[1:]:
-                pieces += (Piece(_CELL_EDGE), *self._mask(cell.pieces))
+                pieces += (VisiblePiece(_CELL_EDGE), *self._mask(cell.pieces))
             if unit.kind in (UnitKind.ITEM, UnitKind.LABEL):
                 del pieces[0]
                 label = unit.cells[0].pieces[0]
@@ -194,21 +196,21 @@ class _WordReader:
                     self._add(word._replace(flags=NOTE), label.start, label.start + len(shown))
             self.read_leaf(pieces)
 
-    def _mask(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    def _mask(self, pieces: Iterable[VisiblePiece]) -> Iterator[VisiblePiece]:
         """Yield pieces with separators around pictures and for text that is not in the source.
 
         A mark is as it is there.
         """
         for piece in pieces:
             if piece.start >= piece.end:
-                yield Piece(_BLOCK_EDGE if piece.text == LINE_END else "\n")
+                yield VisiblePiece(_BLOCK_EDGE if piece.text == HARD_BREAK else "\n")
             elif piece.is_mark:
                 yield piece._replace(text=self._text[piece.start : piece.end])
             else:
                 masked = piece._replace(text=piece.text.translate(_IN_PROSE))
-                yield from (Piece(" "), masked, Piece(" ")) if piece.is_image else (masked,)
+                yield from (VisiblePiece(" "), masked, VisiblePiece(" ")) if piece.is_image else (masked,)
 
-    def read_leaf(self, pieces: Sequence[Piece], *, is_code: bool = False) -> None:
+    def read_leaf(self, pieces: Sequence[VisiblePiece], *, is_code: bool = False) -> None:
         """Read the words of one block without blocks in it, or of a line of code."""
         self._starts = array("I")
         self._ends = array("I")

@@ -374,7 +374,7 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
     if unit.whole.text.casefold().strip(_BESIDE_TITLE) in titles:
         return True
     return all(
-        words.link is not None or not words.text.strip(_BESIDE_TITLE)
+        words.link_number is not None or not words.text.strip(_BESIDE_TITLE)
         for inline in unit.inlines
         for words in inline
     )

@@ -18,7 +18,7 @@ def convert_logbook(data, name):
     return ExtractedText(text="# " + data.decode().removeprefix("%LOG "))
 """
 _ENTRY = """    Format(
-        "ship's log", "logbook:convert_logbook", ".slog text/x-slog", start=rb"%LOG", package="slog", left_out="maps"
+        "ship's log", "logbook:convert_logbook", ".slog text/x-slog", magic=rb"%LOG", package="slog", left_out="maps"
     ),
 """
 

@@ -48,7 +48,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     markdown = parse_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
     bold = Words("c", Emphasis.STRONG, start=109, end=110)
-    words = (Words("b ", start=105, end=107), bold, Words("[1]", link=0, start=112, end=116), Words(" "))
+    words = (Words("b ", start=105, end=107), bold, Words("[1]", link_number=0, start=112, end=116), Words(" "))
     assert markdown.links == [Link("[^1]", is_reference_mark=True)]
     assert markdown.blocks == (
         Heading(level=1, words=(Words("a", start=102, end=103),), inner=(102, 103), start=100, end=104),

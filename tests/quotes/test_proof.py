@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.conversation.state import ConversationState
 from roamtui.markdown.blocks import (
-    LINE_BREAK,
+    HARD_BREAK_WORDS,
     Block,
     Code,
     Heading,
@@ -46,7 +46,7 @@ def flatten_blocks(blocks: Sequence[Block]) -> Inline:
                 lines += (block.title, flatten_blocks(block.blocks))
             case ThematicBreak():
                 pass
-    return tuple(words for line in lines if line for words in (LINE_BREAK, *line))[1:]
+    return tuple(words for line in lines if line for words in (HARD_BREAK_WORDS, *line))[1:]
 
 
 def read(answer: str, state: ConversationState = STATE) -> Markdown:

@@ -170,8 +170,6 @@ class MarkdownWriter:
                 near = [above] if above is not None and (is_justified or not _has_wide_gap(above)) else []
                 near += [below] if below is not None and not _has_wide_gap(below) else []
                 is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
-            else:
-                is_justified = False  # nothing asks
             for before, cell in pairwise(row.cells):
                 # A justified line has wide gaps inside a sentence, but "47" and "119" are no "47 119".
                 is_inside = is_justified and not is_figure(cell.text)

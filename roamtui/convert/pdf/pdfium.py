@@ -261,8 +261,8 @@ class PdfPage:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         # The text may be rotated by quarter turns. Seven characters decide.
-        turns = [self._read_turn(len(text) * part // 8) for part in range(1, 8)]
-        rotation = max(range(4), key=turns.count)
+        rotations = [self._read_rotation(len(text) * part // 8) for part in range(1, 8)]
+        rotation = max(range(4), key=rotations.count)
         left, right, top, bottom = -math.inf, math.inf, -math.inf, math.inf
         box = self._box
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
@@ -276,8 +276,8 @@ class PdfPage:
         page_box = _Box(left, right, top, bottom, is_uneven=False)
         for line in _LINE.finditer(text):
             if is_right_to_left(line[0]):
-                turned = self._read_turned_line(line[0], line.start(), rotation)
-                words += (word for word in turned if _overlap(word, page_box))
+                line_words = self._read_right_to_left_line(line[0], line.start(), rotation)
+                words += (word for word in line_words if _overlap(word, page_box))
                 continue
             for match in _WORD.finditer(text, *line.span()):
                 first, end = match.span()
@@ -291,7 +291,7 @@ class PdfPage:
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
                 word = PageWord(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
-                word.is_turned = self._read_turn(first) != rotation
+                word.is_rotated = self._read_rotation(first) != rotation
                 words.append(word)
                 is_mixed = not letters.isalpha() and _MIXED.search(letters) is not None
                 if is_mixed or (compared and compared.is_uneven):
@@ -301,7 +301,7 @@ class PdfPage:
                 self._mark_scripts(word, rotation)
         return self._join_letters(words)
 
-    def _read_turn(self, index: int) -> int:
+    def _read_rotation(self, index: int) -> int:
         angle: float = pdfium.FPDFText_GetCharAngle(self._text, index)
         return round(angle / _QUARTER) % 4
 
@@ -390,7 +390,7 @@ class PdfPage:
         if is_lowered(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
             word.bottom = parts[0].bottom
 
-    def _read_turned_line(self, text: str, start: int, rotation: int) -> Iterator[PageWord]:
+    def _read_right_to_left_line(self, text: str, start: int, rotation: int) -> Iterator[PageWord]:
         """Yield the words of a line that is read from right to left, as they stand from left to right."""
         for letters in split_into_words(self._place_letters(text, start, rotation)):
             word = "".join(letter.text for letter in letters).translate(_LIGATURES)

@@ -50,9 +50,9 @@ def is_right_to_left(text: str) -> bool:
     if text.isascii():
         return False
     words = [word for word in text.split() if any(map(str.isalpha, word))]
-    turned = sum(map(has_right_to_left, words))
+    right_to_left_count = sum(map(has_right_to_left, words))
     letters = len(_RIGHT_TO_LEFT.findall(text))
-    return (turned * 2, letters * 2) > (len(words), sum(map(str.isalpha, text)))
+    return (right_to_left_count * 2, letters * 2) > (len(words), sum(map(str.isalpha, text)))
 
 
 def split_into_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLetter]]:

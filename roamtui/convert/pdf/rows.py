@@ -186,8 +186,8 @@ def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words = page.read_words()
-    turned = [word for word in words if word.is_turned]
-    words = [word for word in words if not word.is_turned]
+    rotated = [word for word in words if word.is_rotated]
+    words = [word for word in words if not word.is_rotated]
     rows: list[PageRow] = []
     for group in sort_into_reading_order(words, 0):
         if is_right_to_left(" ".join([word.text for word in group])):
@@ -198,9 +198,9 @@ def read_rows(page: PdfPage) -> list[PageRow]:
                 word.text = read_visible(word.text) if has_right_to_left(word.text) else word.text
             row = make_row(group)
         rows.append(row)
-    if turned:
-        rows.append(_make_whole_row(turned))
-        rows[-1].size = median(min(word.x1 - word.x0, word.bottom - word.top) for word in turned)
+    if rotated:
+        rows.append(_make_whole_row(rotated))
+        rows[-1].size = median(min(word.x1 - word.x0, word.bottom - word.top) for word in rotated)
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):

@@ -48,7 +48,7 @@ class PageWord(Struct):
     first: int
     """Index of its first character in drawing order; `last` is the index of its last one."""
     last: int
-    is_turned: bool = False
+    is_rotated: bool = False
     """Whether it is drawn in another direction than most of the page, such as a stamp at the edge."""
 
 
