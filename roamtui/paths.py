@@ -153,17 +153,3 @@ def replace_file(path: Path, data: bytes, *, is_private: bool = True, is_flushed
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-
-
-def trim_folder(folder: Path, bytes_max: int) -> None:
-    """Delete the files of a cache that were used longest ago, until `bytes_max` bytes are left."""
-    files: list[tuple[os.stat_result, Path]] = []
-    with suppress(OSError):
-        for path in folder.iterdir():
-            with suppress(OSError):  # another program may delete it
-                files.append((path.stat(), path))
-    for status, path in sorted(files, key=lambda file: file[0].st_mtime, reverse=True):
-        bytes_max -= status.st_size
-        if bytes_max < 0:
-            with suppress(OSError):  # it may be locked
-                path.unlink()

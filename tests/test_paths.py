@@ -30,18 +30,6 @@ def test_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
             paths.make_private_folder(place)
 
 
-def test_a_file_that_cannot_be_deleted_keeps_no_other_in_a_cache(tmp_path: Path) -> None:
-    for age, name in enumerate(("new", "locked", "old")):
-        path = tmp_path / name
-        if name == "locked":  # as a folder is, a file that another program uses cannot be deleted
-            path.mkdir()
-        else:
-            path.write_bytes(b"x" * 100)
-        os.utime(path, (1_000 - age, 1_000 - age))
-    paths.trim_folder(tmp_path, 150)
-    assert {path.name for path in tmp_path.iterdir()} == {"new", "locked"}
-
-
 def _read_folder(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

@@ -3,20 +3,17 @@
 A text is cached by the digest of the file and the version of the converters. A damaged cache file is ignored.
 """
 
-import contextlib
-import os
 import re
 from hashlib import blake2b
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from roamtui.convert.conversion import convert, is_quick
 from roamtui.convert.converted import ExtractedText, ProgressCallback, has_tesseract
 from roamtui.convert.formats import CONVERTERS_VERSION, PDF, Format
 from roamtui.errors import SourceError
-from roamtui.paths import make_private_folder, replace_file, trim_folder
+from roamtui.file_cache import FileCache
 
 _CACHE_BYTES_MAX = 200_000_000
 _IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
@@ -54,33 +51,23 @@ def convert_cached(
     runs_ocr = conversion.reads_scans and source_format is PDF and has_tesseract()
     languages = conversion.ocr_languages if runs_ocr else ()
     converted: ExtractedText | None = None
-    path: Path | None = None
+    cache: FileCache[ExtractedText] | None = None
+    cache_name = ""
     if conversion.cache_dir is not None and not is_quick(source_format, data):
         digest = blake2b(data, digest_size=16, key=source_format.name.encode())
         digest.update(str(CONVERTERS_VERSION).encode())
         stem = digest.hexdigest()
-        path = conversion.cache_dir / f"{stem}.{'+'.join(languages).replace('/', '-')}.json"
-        with_ocr = sorted(conversion.cache_dir.glob(f"{stem}.*.json"), reverse=True)
-        converted = next(filter(None, map(_read_cached, [path] if languages else with_ocr)), None)
+        cache = FileCache(conversion.cache_dir, ExtractedText, _CACHE_BYTES_MAX)
+        cache_name = f"{stem}.{'+'.join(languages).replace('/', '-')}"
+        names = sorted((path.name for path in cache.folder.glob(f"{stem}.*")), reverse=True)
+        converted = next(filter(None, map(cache.load, [cache_name] if languages else names)), None)
     if converted is None:
         converted = convert(data, name, source_format, ocr_languages=languages, on_progress=on_progress)
-        if path is not None:
-            with contextlib.suppress(OSError):
-                make_private_folder(path.parent)
-                replace_file(path, msgspec.json.encode(converted), is_flushed=False)
-                trim_folder(path.parent, _CACHE_BYTES_MAX)
+        if cache is not None:
+            cache.save(cache_name, converted)
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
         raise SourceError(
             f"{name} contains no text. If its pages are images, run OCR on it first. If you can see its text"
             " in a browser, save it from there as a text file."
         )
     return converted
-
-
-def _read_cached(path: Path) -> ExtractedText | None:
-    """Read a file of the cache, and mark it as used. Return None if it is damaged or missing."""
-    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-        cached = msgspec.json.decode(path.read_bytes(), type=ExtractedText)
-        os.utime(path)
-        return cached
-    return None

@@ -1,9 +1,7 @@
 """`Fetcher`: fetches web pages with all checks, limits and the cache."""
 
-import contextlib
 import hashlib
 import math
-import os
 import re
 import ssl
 import time
@@ -11,10 +9,8 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 
-import msgspec
-
 from roamtui.convert.conversion import parse_start
-from roamtui.paths import make_private_folder, replace_file, trim_folder
+from roamtui.file_cache import FileCache
 from roamtui.web.addresses import HostResolver, Resolve, resolve_with_system
 from roamtui.web.backend import Deadline
 from roamtui.web.http_client import HttpClient
@@ -33,52 +29,12 @@ from roamtui.web.urls import AllowedOrigins, covers_origin, normalise_url, origi
 
 _DEFAULT_OPTIONS = FetchOptions()
 _CACHE_BYTES_MAX = 500_000_000
-_CACHE_SUFFIX = ".page"
-_SPARE_SHARE = 0.05
-"""Share of the cache's maximum size that is free after an eviction."""
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _HEAD_LENGTH_MAX = 200_000
 _REFRESH = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
 _REFRESH_SECONDS_MAX = 10
 """A page that redirects only after a longer time is a page of its own: a person can read it."""
-
-
-class PageCache:
-    """Stores each response in a file of a folder, which several programs of one user may share. Thread-safe.
-
-    A damaged file counts as missing. If the folder is unusable, nothing is cached, silently.
-    """
-
-    def __init__(self, folder: Path, bytes_max: int = _CACHE_BYTES_MAX) -> None:
-        self._folder = folder
-        self._bytes_max = bytes_max
-        self._room_bytes = 0
-        """How much may be saved before the folder is listed again."""
-
-    def load(self, url: str) -> HttpResponse | None:
-        """Return the cached response, or None if no readable response is cached."""
-        path = self._path(url)
-        with contextlib.suppress(OSError, msgspec.DecodeError):
-            response = msgspec.msgpack.decode(path.read_bytes(), type=HttpResponse)
-            os.utime(path)  # marks it as used
-            return response
-        return None
-
-    def save(self, response: HttpResponse) -> None:
-        """Cache a response, and evict the least recently used ones if the cache is full."""
-        data = msgspec.msgpack.encode(response)
-        with contextlib.suppress(OSError):
-            make_private_folder(self._folder)
-            replace_file(self._path(response.url), data, is_flushed=False)
-            self._room_bytes -= len(data)
-            if self._room_bytes < 0:  # listing the folder for each page would take long
-                self._room_bytes = int(self._bytes_max * _SPARE_SHARE)
-                trim_folder(self._folder, self._bytes_max - self._room_bytes)
-
-    def _path(self, url: str) -> Path:
-        key = hashlib.sha256(url.encode()).hexdigest()
-        return self._folder / f"{key}{_CACHE_SUFFIX}"
 
 
 class Fetcher:
@@ -99,7 +55,7 @@ class Fetcher:
         checked. Raise `UsageError` if the URL of the proxy is invalid.
         """
         self._options = options
-        self._cache = None if cache_dir is None else PageCache(cache_dir)
+        self._cache = FileCache(cache_dir, HttpResponse, _CACHE_BYTES_MAX) if cache_dir else None
         self._deadline = Deadline()
         self._client = HttpClient(
             self._options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context
@@ -190,7 +146,7 @@ class Fetcher:
 
     def _load_or_fetch(self, url: str, *, allows_local: bool) -> tuple[HttpResponse, str]:
         """Return the response, fetched or cached, with the error if the fetch failed."""
-        cached = None if self._cache is None else self._cache.load(url)
+        cached = None if self._cache is None else self._cache.load(make_cache_name(url))
         if cached is not None and cached.allowed_local and not allows_local:
             cached = None
         if self._options.is_offline:
@@ -215,8 +171,13 @@ class Fetcher:
                 raise
             return cached, str(error)
         if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
-            self._cache.save(response)
+            self._cache.save(make_cache_name(url), response)
         return response, ""
+
+
+def make_cache_name(url: str) -> str:
+    """Return the name of the file that caches the response of a URL."""
+    return f"{hashlib.sha256(url.encode()).hexdigest()}.page"
 
 
 def _find_refresh(response: HttpResponse) -> tuple[str, int] | None:

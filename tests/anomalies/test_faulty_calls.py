@@ -21,13 +21,12 @@ from roamtui.conversation.log import ConversationLog, ConversationStore, decode_
 from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.conversation.update import OpenSections
 from roamtui.errors import StoreError
+from roamtui.file_cache import FileCache
 from roamtui.output import write_export
 from roamtui.settings import save_settings
-from roamtui.web.fetcher import PageCache
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FAULTS, FULL, SHORT, FaultyDisk
 from tests.conversation.conversations import Recorder, find, make_library
-from tests.web.test_cache import REPLY
 
 Failing = Callable[[], AbstractContextManager[list[str]]]
 """Lets the disk fail inside, and lists what was raised."""
@@ -197,13 +196,13 @@ def export_over_an_earlier_file(folder: Path, failing: Failing) -> None:
 
 
 def cache_page(folder: Path, failing: Failing) -> None:
-    cache = PageCache(folder / "pages", 10_000)
+    cache = FileCache(folder / "pages", str, 10_000)
     with failing() as raised:
-        cache.save(REPLY)
-        assert cache.load(REPLY.url) in (REPLY, None)
+        cache.save("a", "words")
+        assert cache.load("a") in ("words", None)
     assert raised == []
-    cache.save(REPLY)
-    assert cache.load(REPLY.url) == REPLY
+    cache.save("a", "words")
+    assert cache.load("a") == "words"
 
 
 DEEDS = (

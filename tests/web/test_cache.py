@@ -1,57 +1,15 @@
 """The page cache: responses that it stores and evicts, also with other programs at the same time."""
 
-import os
-import stat
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from roamtui.web.fetcher import PageCache
+from roamtui.file_cache import FileCache
+from roamtui.web.fetcher import make_cache_name
 from roamtui.web.page import FetchError, HttpResponse, OriginNotApprovedError
 from tests.fakes.hostile_server import FakeInternet, Handler, HostileServer, answer, raw, redirect
 from tests.web.fetching import allow, approve, open_fetcher
-
-URL = "https://docs.example/a"
-REPLY = HttpResponse(
-    url=URL,
-    status=200,
-    headers={"content-type": "text/markdown; charset=utf-8"},
-    body=b"# A\n\x00\xff\n",
-    fetched_at=1000.0,
-    allowed_local=False,
-)
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.exists() else []
-
-
-def test_a_saved_response_is_loaded_unchanged_and_takes_the_place_of_a_damaged_one(tmp_path: Path) -> None:
-    cache = PageCache(tmp_path / "deep" / "pages", 10_000)
-    assert cache.load(URL) is None
-    cache.save(REPLY)
-    assert cache.load(URL) == REPLY
-    assert cache.load(URL + "b") is None
-    (file,) = _files(tmp_path / "deep" / "pages")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    file.write_bytes(file.read_bytes()[:-3])
-    assert cache.load(URL) is None
-    cache.save(REPLY)
-    assert cache.load(URL) == REPLY
-
-
-def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> None:
-    cache = PageCache(tmp_path, 9_000)
-    for number in range(5):
-        cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1500)))
-        os.utime(cache._path(f"{URL}{number}"), (number, number))
-    assert cache.load(f"{URL}0") is not None
-    cache.save(replace(REPLY, url=f"{URL}5", body=bytes(1500)))
-    kept = [number for number in range(6) if cache._path(f"{URL}{number}").exists()]
-    assert kept == [0, 2, 3, 4, 5]
-    assert sum(file.stat().st_size for file in _files(tmp_path)) <= 9_000
 
 
 def test_a_page_is_fresh_for_a_time_unless_it_is_to_be_fetched_again(tmp_path: Path) -> None:
@@ -101,10 +59,11 @@ def test_if_a_site_fails_the_cached_page_is_used(tmp_path: Path, failing: Handle
     with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
         fetcher.fetch(server.origin, allow(server))
-        cache = PageCache(tmp_path, 9_000)
-        kept = cache.load(f"{server.origin}/a")
+        cache = FileCache(tmp_path, HttpResponse, 9_000)
+        name = make_cache_name(f"{server.origin}/a")
+        kept = cache.load(name)
         assert kept is not None
-        cache.save(replace(kept, fetched_at=946_728_000.0))
+        cache.save(name, replace(kept, fetched_at=946_728_000.0))
         server.handlers["/a"] = failing
         if reason is None:
             with pytest.raises(FetchError):
