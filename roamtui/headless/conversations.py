@@ -116,7 +116,7 @@ def list_notes() -> None:
     """Write the documents that have notes."""
     counts = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
-    write_display("".join(lines) or "No notes yet. In the app, press b to add one.\n")
+    write_display("".join(lines) or "No notes yet. In the app, the note key adds one.\n")
 
 
 def print_or_delete_notes(
@@ -141,7 +141,9 @@ def print_or_delete_notes(
     store = NoteStore(folder, key)
     notes = store.read()
     if not notes:
-        raise problem or RoamtuiError("You have no notes on this document. In the app, press b to add one.")
+        raise problem or RoamtuiError(
+            "You have no notes on this document. In the app, the note key adds one."
+        )
     if deletes:
         count = format_count(len(notes), "note")
         question = f"Delete {count} on {display_path(key)} permanently?"

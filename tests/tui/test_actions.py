@@ -35,7 +35,7 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
             approve = partial(ui.app._ask_for_approval, name="Table")
             return TableScreen(session, build_keymap(), approve)
         case Scope.START:
-            return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
+            return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested(), bool)
         case Scope.MOVE | Scope.SECTION:
             return ui.outline
         case _:

@@ -316,4 +316,4 @@ async def test_the_key_that_deletes_a_word_says_in_an_empty_box_where_it_closes_
     async with running(make_app()) as ui:
         await ui.press(*"half word", "ctrl+w")
         assert ui.box.text == "half "
-        await ui.press_until("Press esc first to close the document.", "ctrl+w", "ctrl+w")
+        await ui.press_until("leave the box first to close the document", "ctrl+w", "ctrl+w")

@@ -168,7 +168,7 @@ class QuestionBox(TextArea):
         if self.text:
             super().action_delete_word_left()
         else:
-            self.post_message(StatusMessage("Nothing to delete. Press esc first to close the document."))
+            self.post_message(StatusMessage("Nothing to delete · leave the box first to close the document"))
 
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that makes the question longer than it may be."""

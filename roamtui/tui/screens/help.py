@@ -39,19 +39,13 @@ class HelpDialog(ListDialog[str, str | None]):
         keys: Keymap,
         current_scope: Scope,
         signs: Sequence[tuple[str, str]] = (),
+        *,
         typed: str = "",
-        keep: Callable[[str], object] | None = None,
     ) -> None:
-        """List the `signs` of the selected line in words, then `keys`, first those of `current_scope`.
-
-        With `keep`, this lists only what can be run, and closes as soon as nothing matches what follows
-        `typed`. `keep` gets what was typed unless a command is chosen.
-        """
+        """List the `signs` of the selected line in words, then `keys`, first those of `current_scope`."""
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
         super().__init__("Commands and keys", foot, typed=typed)
-        self._keep = keep
-        self._lead = typed
         runnable = [action for action in keys.actions.values() if action.runs_from_help]
         self._runnable_ids = {action.id for action in runnable}
         place = {current_scope} if current_scope in (Scope.START, Scope.TABLE) else {*DOCUMENT_PARTS}
@@ -74,27 +68,9 @@ class HelpDialog(ListDialog[str, str | None]):
                 self._choices.append(item)
         for heading, group in _SIGNS.items():
             self._choices += [_make_sign(sign, meaning, heading) for sign, _, meaning in group]
-        if keep is not None:
-            self._choices = [choice for choice in self._choices if choice.value in self._runnable_ids]
-
-    @override
-    def filter(self) -> None:
-        super().filter()
-        if self._keep is not None and not (self.list.items and self.typed.startswith(self._lead)):
-            self.action_leave()
-
-    @override
-    def action_leave(self) -> None:
-        if self._keep is None:
-            super().action_leave()
-            return
-        if self.field.value != self._lead:
-            self._keep(self.field.value)
-        self.dismiss(None)
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
-        typed = typed.removeprefix(self._lead)
         for choice in filter_items(self._choices, typed):
             keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
             lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))
@@ -111,6 +87,33 @@ class HelpDialog(ListDialog[str, str | None]):
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
             self.show_message(f"This key works only here: {place}. Close this list, and press it there.")
+
+
+class SlashCommands(HelpDialog):
+    """Lists what can be run, and closes as soon as nothing matches what follows the slash."""
+
+    def __init__(self, keys: Keymap, typed: str, keep: Callable[[str], object]) -> None:
+        """Begin with what was `typed`. `keep` gets the text unless a command is chosen."""
+        super().__init__(keys, Scope.INPUT, typed=typed)
+        self._keep = keep
+        self._lead = typed
+        self._choices = [choice for choice in self._choices if choice.value in self._runnable_ids]
+
+    @override
+    def filter(self) -> None:
+        super().filter()
+        if not (self.list.items and self.typed.startswith(self._lead)):
+            self.action_leave()
+
+    @override
+    def action_leave(self) -> None:
+        if self.field.value != self._lead:
+            self._keep(self.field.value)
+        self.dismiss(None)
+
+    @override
+    def list_rows(self, typed: str) -> Iterator[Row[str]]:
+        return super().list_rows(typed.removeprefix(self._lead))
 
 
 def _make_sign(sign: str, meaning: str, group: str) -> PickerItem[str]:

@@ -173,10 +173,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         Text that was `typed` in the question box returns to it if it is no command.
         """
-        from roamtui.tui.screens.help import HelpDialog
+        from roamtui.tui.screens.help import HelpDialog, SlashCommands
 
-        keep = self.question_box.fill if typed else None
-        dialog = HelpDialog(self.keys, self.panes.scope, self.panes.explain_signs(), typed, keep)
+        dialog = HelpDialog(self.keys, self.panes.scope, self.panes.explain_signs())
+        if typed:
+            dialog = SlashCommands(self.keys, typed, self.question_box.fill)
         self.app.push_screen(dialog, self.action_run)
 
     def _follow_event(self, event: ConversationEvent) -> None:
@@ -406,11 +407,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="sources", exit_on_error=False)
     async def action_add_source(self) -> None:
         """Add a document, folder or site to the conversation, after the current question."""
-        from roamtui.tui.screens.open_document import OpenDialog
+        from roamtui.tui.screens.open_document import AddSourceDialog
 
-        services = self.session.options.services
-        title = "Add a source to this conversation"
-        dialog = OpenDialog(services, self.keys, DocumentRequested(), title=title)
+        dialog = AddSourceDialog(self.session.options.services, self.keys)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
             before = self.conversation.state.library

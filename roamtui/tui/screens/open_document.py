@@ -33,6 +33,12 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, contains_word
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document; its quotes are looked up."
+_FILES_SHOWN_MAX = 6
+"""Maximum number of entries of the current folder that are offered until the person types."""
+_FOLDER_ENTRIES_MAX = 5_000
+"""Maximum number of entries of a folder, and of folders and files below it, that are read and compared."""
+_BELOW_SHOWN_MAX = 20
+"""Maximum number of files below the current folder that are offered."""
 
 
 class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | None]):
@@ -47,15 +53,14 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
         services: Services,
         keys: Keymap,
         request: DocumentRequested,
-        is_open: Callable[[DocumentRequested], object] | None = None,
+        is_open: Callable[[DocumentRequested], object],
         model: Model | None = None,
         title: str = "",
     ) -> None:
         """Open the source of `request`, or offer those that `services` lists.
 
-        If `is_open` returns true for a request, the request is the result. Without `is_open`, only sources
-        are offered, nothing is opened, and the request is always the result. `model` replaces the model of
-        the settings. Without a title, this is the first screen, which introduces the program.
+        If `is_open` returns true for a request, the request is the result. `model` replaces the model of the
+        settings. Without a title, this is the first screen, which introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         self._keys = keys
@@ -82,15 +87,15 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
-        offers = await asyncio.to_thread(self._services.list_offers)
-        is_any = self._is_open is not None
-        self._offers = tuple(
-            offer for offer in offers if is_any or (offer.conversation_id is None and offer.model is None)
-        )
+        self._offers = await asyncio.to_thread(self.list_offers)
         self.show_from_top()
         self._documents_below = await call_in_thread(list_documents_below)
         if self.typed:
             self.show()
+
+    def list_offers(self) -> tuple[StartOffer, ...]:
+        """List what is offered before the person types. Called in a thread."""
+        return self._services.list_offers()
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
@@ -114,7 +119,6 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
     @override
     def choose(self, item: StartOffer) -> None:
-        """Open an offer, or add it to the current conversation."""
         if item.refusal:
             self.show_message(item.refusal, is_problem=True)
         elif item.is_missing:
@@ -128,7 +132,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
     def _open_unless_open(self, request: DocumentRequested, model: Model | None) -> None:
         if self._opening is None:
-            if self._is_open is None or self._is_open(request):
+            if self._is_open(request):
                 self.finish(request)
             else:
                 self._opening = self._open(request.source, request.conversation_id, model)
@@ -137,12 +141,11 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
     async def action_conversations(self) -> None:
         from roamtui.tui.screens.conversations import ConversationsDialog  # noqa: PLC0415
 
-        if self._is_open is not None:  # else only sources are listed
-            dialog = ConversationsDialog(None, open_store(), self._keys)
-            if request := await self.app.push_screen_wait(dialog):
-                self._open_unless_open(request, None)
-            else:
-                self._load_offers()  # some may be renamed or deleted
+        dialog = ConversationsDialog(None, open_store(), self._keys)
+        if request := await self.app.push_screen_wait(dialog):
+            self._open_unless_open(request, None)
+        else:
+            self._load_offers()  # some may be renamed or deleted
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
@@ -196,12 +199,21 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
             self._show_offers_again()
 
 
-_FILES_SHOWN_MAX = 6
-"""Maximum number of entries of the current folder that are offered until the person types."""
-_FOLDER_ENTRIES_MAX = 5_000
-"""Maximum number of entries of a folder, and of folders and files below it, that are read and compared."""
-_BELOW_SHOWN_MAX = 20
-"""Maximum number of files below the current folder that are offered."""
+class AddSourceDialog(OpenDialog):
+    """Offers sources, and opens none. The result is a request for the source to add, or None."""
+
+    def __init__(self, services: Services, keys: Keymap) -> None:
+        title = "Add a source to this conversation"
+        super().__init__(services, keys, DocumentRequested(), lambda _: True, title=title)
+
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "conversations"
+
+    @override
+    def list_offers(self) -> tuple[StartOffer, ...]:
+        offers = super().list_offers()
+        return tuple(offer for offer in offers if offer.conversation_id is None and offer.model is None)
 
 
 def _make_typed_row(source: str) -> Row[StartOffer]:
