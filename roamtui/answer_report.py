@@ -27,7 +27,6 @@ from roamtui.quotes.wording import (
 from roamtui.table.cells import Cell
 
 _STOP_TEXTS = {
-    StopReason.NEAREST: "nearest passages",
     StopReason.NOT_FOUND: "not found",
     StopReason.STEP_LIMIT: "stopped at the step limit",
     StopReason.CANCELLED: "stopped",

@@ -1,8 +1,8 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
-Search proposes sections. There are three outcomes: a first passage that has all words of the question, which
-counts as answered, the nearest passages, and "Not found", without a passage. Only a person can tell if one
-answers, so each says which words of the question it has.
+Search proposes sections. There are two outcomes: the nearest passages, and "Not found", without a passage.
+Only a person can tell if one answers, so each says which words of the question it has. A first passage with
+all of them is no likelier to answer: of 48 such passages 28 did, and of 161 others 90.
 """
 
 import asyncio
@@ -63,7 +63,6 @@ _HITS_MAX = 20
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
-_HAS_WORDS = "The first passage has the words of the question, but may not answer it."
 _NEAREST = "These are the nearest passages."
 _NEAREST_BY_WORDS = "These are the nearest passages, by words alone."
 _NOT_CLOSE = "These are the nearest passages, but none matches closely."
@@ -115,23 +114,18 @@ async def answer_offline(
     question = found.question
     cards = list_cards(question, _cite_passages(found.passages, state.library), state.library)
     absent = await asyncio.to_thread(list_absent_names, question, state.library)
-    all_words = list_found_words(question, [question])
-    may_answer = bool(cards and all_words) and not absent and cards[0].found == all_words
     if error:
         lead = f"Not found: nothing was searched. {error}"
-    elif may_answer:
-        lead = _HAS_WORDS
     else:
         lead = await asyncio.to_thread(_write_lead, state, found, absent)
-    if searcher is not None and not error and not may_answer:
+    if searcher is not None and not error:
         lead = " ".join(filter(None, [lead, _state_coverage(searcher.vector_coverage)]))
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
-    stopped = StopReason.ANSWERED if may_answer else StopReason.NEAREST
     return QuestionAnswered(
         answer=text,
         spelled_question=question,
-        stopped=stopped if cards else StopReason.NOT_FOUND,
+        stopped=StopReason.NEAREST if cards else StopReason.NOT_FOUND,
         citations=citations,
         steps=len(state.exchanges[-1].steps),
         reading=await asyncio.to_thread(measure_reading, state, citations),

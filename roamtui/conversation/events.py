@@ -26,7 +26,7 @@ class StopReason(StrEnum):
 
     ANSWERED = "answered"
     NEAREST = "nearest"
-    """Without a model, the first passage lacks words of the question, and the nearest are shown."""
+    """No model has answered, and the nearest passages are shown."""
     NOT_FOUND = "not_found"
     STEP_LIMIT = "step_limit"
     CANCELLED = "cancelled"

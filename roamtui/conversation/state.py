@@ -115,7 +115,8 @@ class Exchange(Outcome, frozen=True, kw_only=True):
         return self.citations if self.has_passages else ()
 
     @property
-    def _is_answered(self) -> bool:
+    def is_answered(self) -> bool:
+        """Whether a model has answered."""
         return self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
 
     @property
@@ -124,14 +125,14 @@ class Exchange(Outcome, frozen=True, kw_only=True):
         is_checked = any(
             citation.quote is not None or citation.span is not None for citation in self.citations
         )
-        return self._is_answered and bool(self.answer) and not is_checked
+        return self.is_answered and bool(self.answer) and not is_checked
 
     @property
     def is_proven(self) -> bool:
         """Whether a model's answer has quotes that all name a section and are in text that the model got."""
         states = {citation.state for citation in self.citations if citation.quote is not None}
         is_quoted = bool(states) and not self.has_passages
-        return self._is_answered and is_quoted and QuoteState.NOT_FOUND not in states and not self.unnamed
+        return self.is_answered and is_quoted and QuoteState.NOT_FOUND not in states and not self.unnamed
 
     @property
     def cancellation(self) -> QuestionAnswered:

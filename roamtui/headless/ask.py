@@ -168,7 +168,7 @@ class AskReport:
                 write_notice(f"{report.quote_summary} · for an answer, choose a model with --model")
         if final.error:
             warn(final.error)
-        failures = (StopReason.ERROR, StopReason.COST, StopReason.NEAREST, StopReason.NOT_FOUND)
+        failures = (StopReason.ERROR, StopReason.COST, StopReason.NOT_FOUND)
         if final.error or final.stopped in failures:
             return 1
         return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0

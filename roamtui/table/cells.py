@@ -29,21 +29,15 @@ line what you looked for; suggest no other ways to ask."""
 _PLAIN_SIGN = re.compile(r"^>(?=\S)|^[>+-](?=\s*\d)|(?<=\d)\.$")
 """Signs of a value that Markdown would take for a quote (> 50), an item (- 5) or its number (1990.)."""
 
-_UNMATCHED = "The first passage lacks words of the question."
-"""The note of a value from the nearest passage."""
-
 
 class CellState(StrEnum):
     """The result of a question about a row."""
 
     FOUND = "found"
     PASSAGE = "passage"
-    """The value is the likeliest sentence of the best passage, which has all words of the question. No
-    model has read it, so it may not answer."""
+    """The value is the likeliest sentence of the nearest passage. No model has read it: it may not answer."""
     PARTLY = "partly"
     """There is a value, but not of its column's type, or a quote is missing or not verified."""
-    NEAREST = "nearest"
-    """The value is from the nearest passage, if there is one, which lacks words of the question."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 
@@ -55,15 +49,13 @@ class CellState(StrEnum):
     @property
     def label(self) -> str:
         """The state in words."""
-        return "nearest passage" if self is CellState.NEAREST else self.value.replace("_", " ")
+        return self.value.replace("_", " ")
 
 
-PASSAGE_STATES = (CellState.PASSAGE, CellState.NEAREST)
 _SIGNS = {
     CellState.FOUND: "✓",
     CellState.PASSAGE: "·",
     CellState.PARTLY: "!",
-    CellState.NEAREST: "~",
     CellState.NOT_FOUND: "–",
     CellState.FAILED: "✗",
 }
@@ -129,21 +121,18 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     value = ""
     if passages:
         value = passages[0].key_sentence.shown or read_visible_line(passages[0].quote or "")
-    if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
-        is_nearest = exchange.stopped is StopReason.NEAREST
-        reason = _UNMATCHED if is_nearest else exchange.answer.partition("\n\n")[0]
+    if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND) and not passages:
+        reason, _, _ = exchange.answer.partition("\n\n")
         gaps = coverage.gaps if coverage.gaps not in reason else ""
-        state = CellState.NEAREST if is_nearest else CellState.NOT_FOUND
-        note = sanitise_line(f"{reason} {gaps}")
-        return replace(cell, state=state, note=note, value=value, citations=citations)
-    if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
+        return replace(cell, state=CellState.NOT_FOUND, note=sanitise_line(f"{reason} {gaps}"))
+    if exchange.error or not (passages or exchange.is_answered):
         return replace(cell, state=CellState.FAILED, note=exchange.error or "The question was stopped.")
     if not passages:
         citations = exchange.citations
         value = _parse_value(exchange)
     if not value:
         return replace(cell, state=CellState.FAILED, note="The answer contains no value for this cell.")
-    faults = [] if column.fits(value) else [f"not {column.type_description}"]
+    faults = [] if column.fits(value) else [f"expected {column.type_description}"]
     quotes = [citation for citation in citations if citation.quote is not None]
     if quotes:
         faults += [citation.state.label for citation in quotes if not citation.is_verified][:1]

@@ -25,7 +25,7 @@ from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import format_count
 from roamtui.search.searcher import Searcher
-from roamtui.table.cells import CELL_INSTRUCTIONS, PASSAGE_STATES, Cell, CellState, complete_cell
+from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 from roamtui.table.store import ResultRow, ResultTable, hold_table
 from roamtui.text import format_token_count
@@ -315,7 +315,7 @@ def format_progress(run: TableRun) -> str:
     """Format what is done of a table, and what the run has used."""
     counted = [(state, run.states[state]) for state in CellState if run.states[state]]
     states = ", ".join(
-        format_count(count, state.label) if state in PASSAGE_STATES else f"{count:,} {state.label}"
+        format_count(count, state.label) if state is CellState.PASSAGE else f"{count:,} {state.label}"
         for state, count in counted
     )
     parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]

@@ -148,14 +148,13 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
     assert "The last boat leaves at ten in the evening." in answer.answer
 
 
-async def test_passages_count_as_an_answer_only_if_one_has_all_words_of_the_question() -> None:
-    exchange, library = await _ask("How much does a bicycle cost?", text=FERRY)
-    assert exchange.stopped is StopReason.ANSWERED
-    lead = "The first passage has the words of the question, but may not answer it."
-    assert exchange.answer.startswith(f"{lead}\n\n**Tickets › Bicycles** · has: bicycle cost\n\n")
-    exchange, library = await _ask("How much does a bicycle cost on Sundays?", text=FERRY)
+@pytest.mark.parametrize("question", ["How much does a bicycle cost?", "How much does a bicycle cost on Sundays?"])
+async def test_passages_are_the_nearest_whatever_words_they_have(question: str) -> None:
+    exchange, library = await _ask(question, text=FERRY)
     assert exchange.stopped is StopReason.NEAREST
-    assert "\n\n**Tickets › Bicycles** · has: bicycle cost\n\n" in exchange.answer
+    lead = "These are the nearest passages, by words alone."
+    assert exchange.answer.startswith(lead)
+    assert exchange.answer.split("\n\n")[1:2] == ["**Tickets › Bicycles** · has: bicycle cost"]
     state = replace(make_state(), library=library, exchanges=(exchange,))
     for exported in (render_markdown(state, "ferry.md"), render_html(state, "ferry.md", library)):
         assert "has: bicycle cost" in exported
@@ -164,23 +163,22 @@ async def test_passages_count_as_an_answer_only_if_one_has_all_words_of_the_ques
 async def test_words_of_another_passage_do_not_count() -> None:
     text = "# Ferry\n\n## Fares\n\nA bicycle is welcome.\n\nThe cost of food is low.\n"
     exchange, _ = await _ask("How much does a bicycle cost?", text=text)
-    assert exchange.stopped is StopReason.NEAREST
     assert "· has: bicycle\n" in exchange.answer
 
 
 @pytest.mark.parametrize(
-    ("text", "stopped"),
+    ("text", "words"),
     [
-        ("# The cost\n\nA bicycle is welcome.\n", StopReason.ANSWERED),
-        ("# Boats\n\nIf you bring a bicycle, reserve a place. The cost is two crowns.\n", StopReason.ANSWERED),
-        ("# Boats\n\n| Cost | Item |\n|---|---|\n| 2 | bicycle |\n", StopReason.ANSWERED),
-        ("# The cost\n\n## Boats\n\nA bicycle is welcome.\n", StopReason.NEAREST),
+        ("# The cost\n\nA bicycle is welcome.\n", "bicycle cost"),
+        ("# Boats\n\nIf you bring a bicycle, reserve a place. The cost is two crowns.\n", "bicycle cost"),
+        ("# Boats\n\n| Cost | Item |\n|---|---|\n| 2 | bicycle |\n", "bicycle cost"),
+        ("# The cost\n\n## Boats\n\nA bicycle is welcome.\n", "bicycle"),
     ],
     ids=["its own title", "another sentence of the passage", "a head of its table", "a title further above"],
 )
-async def test_words_of_a_passage_its_heads_and_its_own_title_count(text: str, stopped: StopReason) -> None:
+async def test_words_of_a_passage_its_heads_and_its_own_title_count(text: str, words: str) -> None:
     exchange, _ = await _ask("How much does a bicycle cost?", text=text)
-    assert exchange.stopped is stopped
+    assert f"· has: {words}\n" in exchange.answer
 
 
 async def test_passages_that_only_share_words_are_said_not_to_match_closely() -> None:
@@ -211,7 +209,7 @@ async def test_an_abbreviation_is_answered_like_its_words() -> None:
     answer, words = [
         await make_talk(text).ask(question) for question in ("When is the agm?", "When is the annual general meeting?")
     ]
-    assert answer.stopped is StopReason.ANSWERED
+    assert answer.citations
     assert (answer.answer, answer.citations) == (words.answer, words.citations)
     talk = make_talk(text)
     await talk.ask("When is the agm?")
@@ -254,7 +252,6 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
 @pytest.mark.parametrize(
     ("question", "reply", "stopped"),
     [
-        ("How much does a bicycle cost?", None, StopReason.ANSWERED),
         ("Which captain collects the fare of the first boat before breakfast?", None, StopReason.NEAREST),
         ("Who composed the national anthem of Norway?", None, StopReason.NOT_FOUND),
         ("Who?", ScriptedReply(text="Not found: nothing."), StopReason.NOT_FOUND),
@@ -373,9 +370,3 @@ async def test_a_code_that_the_document_lacks_has_no_answer_even_if_its_parts_st
     exchange, _ = await _ask("Does T-409 mean a loan?", text="# Codes\n\n## Loans\n\nT-1201 and 409 mean a loan.\n")
     assert exchange.stopped is StopReason.NEAREST
     assert "“T-409” does not occur in the document." in exchange.answer
-
-
-async def test_no_passage_has_all_words_of_a_question_of_stop_words() -> None:
-    answer = await make_talk("# Fees\n\nWhat you pay is 5 euros.\n").ask("what?")
-    assert "first passage has" not in answer.answer
-    assert answer.stopped is not StopReason.ANSWERED

@@ -79,11 +79,7 @@ def test_a_value_is_the_first_line_without_markup(answer: str, value: str) -> No
     ("cell", "state", "note"),
     [
         (_complete("Not found: no.\n\nMore.", stopped=StopReason.NOT_FOUND), CellState.NOT_FOUND, "Not found: no."),
-        (
-            _complete("Near.", stopped=StopReason.NEAREST),
-            CellState.NEAREST,
-            "The first passage lacks words of the question.",
-        ),
+        (_complete("Near.", stopped=StopReason.NEAREST), CellState.NOT_FOUND, "Near."),
         (_complete("2 euros", error="It broke."), CellState.FAILED, "It broke."),
         (_complete("2 euros", stopped=StopReason.CANCELLED), CellState.FAILED, "The question was stopped."),
         (_complete("[a8a96034]", _SECTION), CellState.FAILED, "The answer contains no value for this cell."),

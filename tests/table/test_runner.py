@@ -54,7 +54,7 @@ async def test_each_cell_has_a_value_and_a_proof(leases: Path, folder: Path) -> 
     assert [row.title for row in table.rows] == ["anna.md", "bert.md"]
     cell = table.list_cells(table.rows[1])[1]
     assert cell is not None
-    assert cell.note == "not yes or no"
+    assert cell.note == "expected yes or no"
     proof = cell.best_citation
     assert proof is not None
     assert (proof.quote, proof.start_line, proof.is_verified) == ("One cat is allowed", 9, True)

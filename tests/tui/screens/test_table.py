@@ -60,7 +60,7 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
     async with showing(filled) as ui:
         await ui.wait_until("60 days")
         assert "Lease of Anna › Notice › line 5 · quote found in the text" in ui.text
-        await ui.press_until("not yes or no", "right", "down")
+        await ui.press_until("expected yes or no", "right", "down")
         await ui.press_until("– Not found: I looked for it everywhere.", "right")
         grid = ui.app.screen.query_one(TableGrid)
         for key, row in (("home", 0), ("end", 1), ("home", 0)):
