@@ -179,7 +179,7 @@ class AnswerLoop(Struct, kw_only=True):
             await conversation.load(needed, Origin.PERSON)
         state = conversation.state
         if options.within is not None:
-            options = replace(options, within=state.library.current_id(options.within))
+            options = replace(options, within=state.library.resolve_alias(options.within))
         searcher = self.search.searcher
         if searcher is not None and has_unread_pages(state.library):
             state = fold_events(state, *prepare_question(state, options))

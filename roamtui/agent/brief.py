@@ -105,7 +105,7 @@ def _fill(
     for section_id, cut in chosen.items():
         has_heading = any(span.start <= library.node(section_id).span.start for span in cut)
         titles = "" if has_heading else format_path(library, section_id)
-        pieces = zip(library.list_heads(cut), cut, strict=True)
+        pieces = zip(library.list_headers(cut), cut, strict=True)
         texts = [f"{heads}{library.clean_text(span).strip()}" for heads, span in pieces]
         parts.append("\n".join(filter(None, [titles, *texts])))
         spans += cut

@@ -42,7 +42,7 @@ def list_cards(question: str, passages: Iterable[Citation], library: Library) ->
     cards: list[PassageCard] = []
     for passage in passages:
         span = resolve_citation(passage, library)
-        heads = library.list_heads([span])[0] if span is not None else ""
+        heads = library.list_headers([span])[0] if span is not None else ""
         found = list_found_words(question, [*passage.path[-1:], heads, passage.quote or ""])
         cards.append(PassageCard(passage, found))
     return cards

@@ -298,7 +298,7 @@ def _write_cards(
         shown = passage.key_sentence.shown
         if not read_visible_line(text).startswith(shown):
             blocks.append(replace_verdict_marks(f"> {escape_line_starts(escape_inline(shown))}"))
-        heads = "" if passage.span is None else library.list_heads([passage.span])[0]
+        heads = "" if passage.span is None else library.list_headers([passage.span])[0]
         heads = replace_verdict_marks(heads)
         # a list, a table or code needs lines of its own
         is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])

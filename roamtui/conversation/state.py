@@ -290,7 +290,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             read[doc] = merge_bounds([*read.get(doc, ()), *bounds])
         for doc, bounds in read.items():
             parts = [Span(doc=doc, start=start, end=end) for start, end in bounds]
-            heads = filter(None, map(self.library.find_heads, parts))
+            heads = filter(None, map(self.library.find_header, parts))
             read[doc] = merge_bounds([*bounds, *((each.start, each.end) for each in heads)])
         return read
 

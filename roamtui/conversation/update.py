@@ -224,7 +224,7 @@ def open_without_text(
     number = len(state.exchanges)
     results: list[OpenResult] = []
     sections: dict[str, OpenedSection] = {}
-    for section_id in map(library.current_id, section_ids):
+    for section_id in map(library.resolve_alias, section_ids):
         if section_id not in library:
             results.append(OpenResult(id=section_id, section_id=None, status=OpenStatus.UNKNOWN))
             continue
@@ -269,7 +269,7 @@ def hash_own_text(library: Library, section_id: str) -> str:
 def _pin(state: ConversationState, command: PinSections) -> Events:
     """Pin or unpin sections. Pinning opens the closed ones, or says why it cannot."""
     sections = {**state.open_sections}
-    ids = tuple(map(state.library.current_id, command.section_ids))
+    ids = tuple(map(state.library.resolve_alias, command.section_ids))
     results: list[OpenResult] = []
     if command.is_pinned:
         opened = open_without_text(state, ids)
@@ -288,7 +288,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     is_agent = command.origin is Origin.AGENT
     declined: list[tuple[str, str]] = []
     closing: list[str] = []
-    for section_id in map(state.library.current_id, command.section_ids):
+    for section_id in map(state.library.resolve_alias, command.section_ids):
         section = state.open_sections.get(section_id)
         if section is None:
             declined.append((section_id, "not open"))

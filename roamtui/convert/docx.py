@@ -183,9 +183,9 @@ class _DocxHtmlWriter:
         rows: list[list[_Cell]] = []
         above: dict[int, _Cell] = {}
         elements = [row for row in _iter_children(table, "tr") if row.find("{*}trPr/{*}del") is None]
-        has_heads = len(elements) > 1 and _has_first_row(table)
+        has_header = len(elements) > 1 and _has_first_row(table)
         for row in elements:
-            tag = "th" if is_on(row, "trPr/{*}tblHeader") or (has_heads and not rows) else "td"
+            tag = "th" if is_on(row, "trPr/{*}tblHeader") or (has_header and not rows) else "td"
             skipped = min(_COLUMNS_MAX, read_number(get_child_value(row, "trPr/{*}gridBefore"), 0))
             cells = [_Cell("", tag)] * skipped
             column = skipped

@@ -429,8 +429,8 @@ def _write_table(table: Any) -> list[str]:
         outside += [_write_text(each)] if isinstance(each, str) else _write_element(each, frozenset())
     rows = _read_rows(table)
     texts = _list_texts([cells for _, cells in rows])
-    head_count = _count_head_rows([row for row, _ in rows])
-    return [*_finish_blocks(outside), write_rows(texts[:head_count], texts[head_count:])]
+    header_row_count = _count_header_rows([row for row, _ in rows])
+    return [*_finish_blocks(outside), write_rows(texts[:header_row_count], texts[header_row_count:])]
 
 
 def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
@@ -475,8 +475,8 @@ def _list_texts(rows: Sequence[Mapping[int, _Cell]]) -> list[list[str]]:
     return [[cells[column].text if column in cells else "" for column in columns] for cells in rows]
 
 
-def _count_head_rows(rows: Sequence[Any]) -> int:
-    """Return how many rows at the top are heads. A lone head in a later row is a title."""
+def _count_header_rows(rows: Sequence[Any]) -> int:
+    """Return how many rows at the top are headers. A lone head in a later row is a title."""
     for number, row in enumerate(rows):
         is_title = number and len(row) < 2
         if is_title or any(cell.tag != "th" for cell in row):

@@ -22,9 +22,9 @@ def is_header(cells: Iterable[str]) -> bool:
     return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in cells)
 
 
-def write_rows(head_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table of Markdown cells. Its rows of heads become one, because Markdown needs exactly one."""
-    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip_longest(*head_rows, fillvalue="")]
+def write_rows(header_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table of Markdown cells. Its header rows become one, because Markdown needs exactly one."""
+    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip_longest(*header_rows, fillvalue="")]
     width = max(map(len, (heads, *rows)), default=0)
     heads += [""] * (width - len(heads) if heads else 0)
     return "\n".join([write_top(heads, width), *map(write_row, rows)])

@@ -143,10 +143,10 @@ class _SlideReader:
     def _write_table(self, table: Any) -> str:
         """Write a table without the cells that a merged cell covers."""
         properties = table.find("{*}tblPr")
-        has_heads = properties is not None and is_true(properties.get("firstRow"))
+        has_header = properties is not None and is_true(properties.get("firstRow"))
         rows: list[str] = []
         for row in table.iterfind("{*}tr"):
-            tag = "td" if rows or not has_heads else "th"
+            tag = "td" if rows or not has_header else "th"
             cells = [
                 f'<{tag} colspan="{cell.get("gridSpan", "1")}" rowspan="{cell.get("rowSpan", "1")}">'
                 f"{self._write_line(cell)}</{tag}>"

@@ -202,8 +202,8 @@ class _Writer:
             rows = [[self._write_inline(" ".join(cell.split())) for cell in row] for _, row in read]
         if not any(rows):
             return ""
-        head_count = read_number(options.get("header-rows", "").strip()) + ("header" in options)
-        table = write_rows(rows[:head_count], rows[head_count:])
+        header_row_count = read_number(options.get("header-rows", "").strip()) + ("header" in options)
+        table = write_rows(rows[:header_row_count], rows[header_row_count:])
         return f"{self._write_inline(title)}\n\n{table}".strip("\n")
 
     def _write_cell(self, cell: str) -> str:

@@ -258,7 +258,7 @@ def _write_blocks(sheet: Sheet) -> Iterator[str]:
                 [sheet.rows[number].get(column) or covered.get((number, column), "") for column in columns]
                 for number in numbers
             ]
-            is_marked = numbers[0] in sheet.heads and not sheet.heads.issuperset(numbers)
+            is_marked = numbers[0] in sheet.header_rows and not sheet.header_rows.issuperset(numbers)
             has_header = len(cells) > 1 and (is_marked or is_header(filter(None, cells[0])))
             heads = cells.pop(0) if has_header else [""] * len(columns)
             yield from write_table(heads, cells, [number + 1 for number in numbers[has_header:]])

@@ -42,8 +42,8 @@ class Sheet(Struct, kw_only=True):
     is_visible: bool = True
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
     """The texts of the cells that have one, by 0-based row and column."""
-    heads: set[int] = field(default_factory=set)
-    """The rows that look like heads: those in bold, and those above a filter or a table of Excel."""
+    header_rows: set[int] = field(default_factory=set)
+    """The rows that look like headers: those in bold, and those above a filter or a table of Excel."""
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
     """The rows and columns that a person sees neither on the sheet nor by unfolding a group of them."""
@@ -108,7 +108,7 @@ class Workbook:
                 if cell_count > CELLS_MAX:
                     sheet.rows_max = row_number + 1
             elif name == "autoFilter" and area:
-                sheet.heads.add(area[0][0])
+                sheet.header_rows.add(area[0][0])
             elif name == "mergeCell" and area:
                 merged.append(area)
             elif name == "hyperlink" and area:
@@ -132,7 +132,7 @@ class Workbook:
             elif relation.kind == "table":
                 table = self._package.parse(relation.target)
                 area = _parse_area(table.get("ref", ""))
-                sheet.heads |= {area[0][0]} if area and table.get("headerRowCount") != "0" else set()
+                sheet.header_rows |= {area[0][0]} if area and table.get("headerRowCount") != "0" else set()
 
     def _add_row(self, sheet: Sheet, number: int, element: Any) -> int:  # noqa: ANN401
         """Add a row, and return how many cells with text it has."""
@@ -142,7 +142,7 @@ class Workbook:
             if _is_hidden(element):
                 sheet.hidden_rows.add(number)
             if all(cell.get("s") in self._bold_styles for cell in element if len(cell)):
-                sheet.heads.add(number)
+                sheet.header_rows.add(number)
         return len(row)
 
     def _read_row(self, element: Any, sheet: Sheet) -> dict[int, str]:  # noqa: ANN401

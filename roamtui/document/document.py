@@ -182,7 +182,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def rows_by_id(self) -> dict[str, int]:
         """Row of each id."""
-        return {section_id: row for row, section_id in enumerate(self.ids)}
+        return {node_id: row for row, node_id in enumerate(self.ids)}
 
     @cached_property
     def title_row(self) -> int | None:
@@ -338,10 +338,10 @@ def make_ids(
         ordinals[key] = ordinal + 1
         base_salt = (salt,) if salt else ()
         node_doc = "/".join(key) if is_listing else doc
-        section_id = make_node_id(node_doc, key, ordinal, *base_salt)
+        node_id = make_node_id(node_doc, key, ordinal, *base_salt)
         attempt = 0
-        while section_id in ids:
+        while node_id in ids:
             attempt += 1
-            section_id = make_node_id(node_doc, key, ordinal, *base_salt, str(attempt))
-        ids[section_id] = None
+            node_id = make_node_id(node_doc, key, ordinal, *base_salt, str(attempt))
+        ids[node_id] = None
     return list(ids)

@@ -24,7 +24,7 @@ from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash
 from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
-from roamtui.markdown.heads import find_heads_above
+from roamtui.markdown.table_header import find_header_above
 from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import format_name, format_names, split_sources
@@ -130,8 +130,8 @@ class Place(NamedTuple):
 class _Owners(dict[str, Document]):
     """The document of each node, by the node's id."""
 
-    def __missing__(self, section_id: str) -> Document:
-        raise UnknownSectionError(section_id)
+    def __missing__(self, node_id: str) -> Document:
+        raise UnknownSectionError(node_id)
 
 
 class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
@@ -191,8 +191,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """Numbers of all loaded nodes, in order."""
         return NodeNumbering(self.root, self.grafts, self._owners)
 
-    def __contains__(self, section_id: object) -> bool:
-        return section_id in self._owners
+    def __contains__(self, node_id: object) -> bool:
+        return node_id in self._owners
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -210,13 +210,13 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         ids_by_name: dict[str, list[str]] = defaultdict(list)
         for document in self.documents:
             columns = document.columns
-            for section_id, kind, title in zip(document.ids, columns.kinds, columns.titles, strict=True):
+            for node_id, kind, title in zip(document.ids, columns.kinds, columns.titles, strict=True):
                 names = {normalise_name(title)}
                 if kind is NodeKind.FILE:
-                    names.add(normalise_name(self.node(section_id).doc))
+                    names.add(normalise_name(self.node(node_id).doc))
                     names |= {posixpath.splitext(each)[0] for each in names}
                 for each in names:
-                    ids_by_name[each].append(section_id)
+                    ids_by_name[each].append(node_id)
         ids_by_name.pop("", None)
         return dict(ids_by_name)
 
@@ -224,15 +224,15 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def pending_ids(self) -> tuple[str, ...]:
         """The files of the folder, and the pages of small sites, that have not been read yet, in order."""
         node_ids = chain.from_iterable(document.eager_ids for document in self.documents)
-        return tuple(node_id for node_id in node_ids if self.current_id(node_id) not in self.grafts)
+        return tuple(node_id for node_id in node_ids if self.resolve_alias(node_id) not in self.grafts)
 
-    def children(self, section_id: str) -> tuple[str, ...]:
+    def children(self, node_id: str) -> tuple[str, ...]:
         """Return the ids of the children of a node, or of the top nodes for `root_id`."""
-        if section_id == self.root_id:
+        if node_id == self.root_id:
             return self.root.list_children(-1)
-        document = self._owners[section_id]
-        below = document.list_children(document.rows_by_id[section_id])
-        graft = self.grafts.get(section_id)
+        document = self._owners[node_id]
+        below = document.list_children(document.rows_by_id[node_id])
+        graft = self.grafts.get(node_id)
         return below if graft is None else graft.list_children(-1) + below
 
     @cached_property
@@ -241,16 +241,16 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         row = self.root.title_row
         return None if row is None else self.root.ids[row]
 
-    def walk(self, section_id: str | None = None) -> Iterator[str]:
+    def walk(self, node_id: str | None = None) -> Iterator[str]:
         """Yield the ids of all loaded nodes in order, or only of one node and all nodes below it."""
-        for document, start, end in self.iter_runs(section_id):
+        for document, start, end in self.iter_runs(node_id):
             yield from document.ids[start:end]
 
-    def iter_runs(self, section_id: str | None = None) -> Iterator[tuple[Document, int, int]]:
+    def iter_runs(self, node_id: str | None = None) -> Iterator[tuple[Document, int, int]]:
         """Yield the nodes of `walk` as rows of documents: document, first row, and row after the last."""
         numbers = range(len(self))
-        if section_id is not None:
-            node = self.node(section_id)
+        if node_id is not None:
+            node = self.node(node_id)
             numbers = self.numbering.subtree(self.numbering.number_of(node.document, node.row))
         return self.numbering.iter_runs(numbers)
 
@@ -259,11 +259,11 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """The names of its sources, whether a person added any or not."""
         return tuple(source.name for source in self.sources) or split_sources(self.source)
 
-    def source_of(self, section_id: str) -> LibrarySource | None:
+    def source_of(self, node_id: str) -> LibrarySource | None:
         """Return the source of a node, or None if the library has only the source that it was opened with."""
         if not self.sources:
             return None
-        top_id = next(iter(self.node(section_id).ancestors), section_id)
+        top_id = next(iter(self.node(node_id).ancestors), node_id)
         title = self.node(top_id).title
         by_key = {source.key: source for source in self.sources}
         return by_key.get(title) or by_key.get("")
@@ -306,16 +306,16 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         parts = [f"{document.key}\x1f{document.content_hash}" for document in (self.root, *files)]
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
-    def current_id(self, section_id: str) -> str:
+    def resolve_alias(self, node_id: str) -> str:
         """Return the id of the link that has the page of a further link to it, else the id itself."""
-        return self.aliases.get(section_id, section_id)
+        return self.aliases.get(node_id, node_id)
 
-    def node(self, section_id: str) -> Node:
+    def node(self, node_id: str) -> Node:
         """Return the node with this id. Up to 1,000 nodes are cached."""
-        if (node := self._nodes.get(section_id)) is not None:
+        if (node := self._nodes.get(node_id)) is not None:
             return node
-        document = self._owners[section_id]
-        row = document.rows_by_id[section_id]
+        document = self._owners[node_id]
+        row = document.rows_by_id[node_id]
         columns = document.columns
         key = document.key
         kind = columns.kinds[row]
@@ -327,7 +327,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         parent = None if parent_id is None else self.node(parent_id)
         path = (title,) if parent is None or parent_row < 0 else (*parent.path, title)
         # The page of a link is grafted below the first link to it that was opened.
-        graft = self.grafts.get(self.current_id(section_id)) if self.grafts else None
+        graft = self.grafts.get(self.resolve_alias(node_id)) if self.grafts else None
         file = None if graft is None or graft.problem else graft
         start = columns.starts[row]
         last = columns.ends[row]
@@ -341,8 +341,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         is_file = kind is NodeKind.FILE
         if len(self._nodes) >= _CACHED_NODES_MAX:
             self._nodes.clear()
-        node = self._nodes[section_id] = Node(
-            id=section_id,
+        node = self._nodes[node_id] = Node(
+            id=node_id,
             kind=kind,
             level=columns.levels[row],
             title=title,
@@ -360,18 +360,18 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             content_span=content_span,
             own_content_span=own_content_span,
             has_children=last > row + 1
-            or (section_id in self.grafts and bool(self.grafts[section_id].columns.kinds)),
+            or (node_id in self.grafts and bool(self.grafts[node_id].columns.kinds)),
             is_loaded=file is not None or kind not in LOADED_ON_DEMAND,
             problem="" if graft is None else graft.problem,
         )
         return node
 
-    def count_tokens(self, section_id: str) -> tuple[int, int]:
+    def count_tokens(self, node_id: str) -> tuple[int, int]:
         """Return the estimated tokens of a node's own text, and of its subtree."""
-        node = self.node(section_id)
+        node = self.node(node_id)
         document = node.document
         row = node.row
-        parts = self.iter_runs(section_id) if self.grafts else ((document, row, document.columns.ends[row]),)
+        parts = self.iter_runs(node_id) if self.grafts else ((document, row, document.columns.ends[row]),)
         tokens = sum(part.tokens_before[last] - part.tokens_before[first] for part, first, last in parts)
         return document.own_tokens[row], tokens
 
@@ -392,33 +392,33 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """Return the text of a span, with page footers replaced by as many spaces."""
         return blank_footers(self.documents_by_key[span.doc].text, span.start, span.end)
 
-    def find_heads(self, span: Span) -> Span | None:
-        """Return the rows of heads of the table that a span continues, or None. The span lacks them."""
+    def find_header(self, span: Span) -> Span | None:
+        """Return the header rows of the table that a span continues, or None. The span lacks them."""
         text = self.documents_by_key[span.doc].text
         first = _NON_SPACE.search(text, span.start, span.end)
-        bounds = find_heads_above(text, first.start()) if first else None
+        bounds = find_header_above(text, first.start()) if first else None
         return None if bounds is None else Span(doc=span.doc, start=bounds[0], end=bounds[1])
 
-    def list_heads(self, spans: Iterable[Span]) -> list[str]:
-        """Return the heads to write above each part of a text, or an empty text if they are there already."""
+    def list_headers(self, spans: Iterable[Span]) -> list[str]:
+        """Return the header to write above each part of a text, or an empty text if it is there already."""
         shown: list[Span] = []
         texts: list[str] = []
         for span in spans:
-            heads = self.find_heads(span)
-            is_new = heads is not None and not any(map(heads.overlaps, shown))
-            texts.append(self.clean_text(heads) if heads is not None and is_new else "")
-            shown += [span] if heads is None else [span, heads]
+            header = self.find_header(span)
+            is_new = header is not None and not any(map(header.overlaps, shown))
+            texts.append(self.clean_text(header) if header is not None and is_new else "")
+            shown += [span] if header is None else [span, header]
         return texts
 
-    def section_at(self, doc: str, offset: int) -> str | None:
+    def find_node_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text contains `offset` of a document, or None."""
         document = self.documents_by_key[doc]
         row = bisect_right(document.columns.starts, offset, 0, len(document.columns.kinds)) - 1
         return document.ids[row] if row >= 0 else None
 
-    def summary(self, section_id: str) -> str:
+    def summary(self, node_id: str) -> str:
         """Return the model's summary of a file, or of a document for its first section, or an empty text."""
-        node = self.node(section_id)
+        node = self.node(node_id)
         document = node.document if node.file is None and node.row == 0 else node.file
         return "" if document is None else self.summaries.get(document.content_hash, "")
 

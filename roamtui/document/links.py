@@ -57,28 +57,28 @@ class DeadLink(Struct, frozen=True):
 
 
 def resolve_link(
-    href: str, library: Library, section_id: str, *, with_files: bool = False
+    href: str, library: Library, node_id: str, *, with_files: bool = False
 ) -> SectionLink | WebLink | FileLink | DeadLink:
     """Resolve a link, a wikilink such as `[[Name#Part]]` or a footnote mark in a section.
 
     `with_files` allows links to files that are not part of the library. Without it, no file is looked for.
     """
     if href.startswith("[^"):
-        return _resolve_footnote(href, library, section_id)
+        return _resolve_footnote(href, library, node_id)
     if href.startswith("[["):
-        return _resolve_wikilink(href, library, section_id)
+        return _resolve_wikilink(href, library, node_id)
     try:
         parts = urlsplit(href.strip())
     except ValueError:
         return DeadLink("This link is not a valid URL.")
     fragment = unquote(parts.fragment)
     path = unquote(parts.path)
-    base = library.node(section_id).document.url
+    base = library.node(node_id).document.url
     is_relative = not parts.scheme and not parts.netloc
     if (parts.scheme in ("http", "https") and parts.netloc) or (base and path and is_relative):
-        return _resolve_url(urljoin(base or "", href.strip()), fragment, library, section_id)
+        return _resolve_url(urljoin(base or "", href.strip()), fragment, library, node_id)
     if is_relative:
-        return _resolve_path(path, fragment, library, section_id, with_files=with_files)
+        return _resolve_path(path, fragment, library, node_id, with_files=with_files)
     return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
 
 
@@ -91,19 +91,19 @@ def find_fragment(library: Library, document: Document, fragment: str) -> Sectio
     if row is not None:
         return SectionLink(document.ids[row])
     start = document.marked_offsets.get(fragment)
-    target_id = library.section_at(document.key, start) if start is not None else None
+    target_id = library.find_node_at(document.key, start) if start is not None else None
     if start is None or target_id is None:
         return None
     end = library.node(target_id).own_span.end
     if _AFTER_ANCHOR.fullmatch(document.text, start + len(fragment), end) and end < len(document.text):
-        return SectionLink(library.section_at(document.key, end) or target_id)
+        return SectionLink(library.find_node_at(document.key, end) or target_id)
     return SectionLink(target_id, Span(doc=document.key, start=start, end=start + len(fragment)))
 
 
-def locate_section(library: Library, section_id: str) -> DocumentFile | None:
+def locate_section(library: Library, node_id: str) -> DocumentFile | None:
     """Return the file on this machine that contains a section, or None, for instance for a web page."""
-    source = library.source_of(section_id)
-    doc = library.node(section_id).doc
+    source = library.source_of(node_id)
+    doc = library.node(node_id).doc
     if source is None:
         return locate_document(library.source, doc)
     if doc == source.title:  # the row of a source that is a single file
@@ -117,14 +117,14 @@ def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLin
     return place or SectionLink(node_id)
 
 
-def _resolve_url(url: str, fragment: str, library: Library, section_id: str) -> SectionLink | WebLink:
+def _resolve_url(url: str, fragment: str, library: Library, node_id: str) -> SectionLink | WebLink:
     """Resolve a URL: to a page of the library, or to a place in the page that the section is part of."""
     wanted = resolve_href("", url)
     page_id = _find_link_to_url(library, wanted)
     if page_id is not None:
         return _enter_document(library, page_id, fragment)
-    is_own = wanted is not None and wanted == library.node(section_id).document.url
-    place = _find_own_place(library, section_id, fragment) if is_own else None
+    is_own = wanted is not None and wanted == library.node(node_id).document.url
+    place = _find_own_place(library, node_id, fragment) if is_own else None
     return place or WebLink(url)
 
 
@@ -134,16 +134,16 @@ def _find_link_to_url(library: Library, wanted: str | None) -> str | None:
         if NodeKind.LINK in columns.kinds and wanted in columns.urls:
             row = columns.urls.index(wanted)
             if columns.kinds[row] is NodeKind.LINK:
-                return library.current_id(document.ids[row])
+                return library.resolve_alias(document.ids[row])
     return None
 
 
-def _find_listed_file(library: Library, section_id: str, path: str) -> str | None:
+def _find_listed_file(library: Library, node_id: str, path: str) -> str | None:
     """Find the file of the library that a relative path in a section leads to, and return its id."""
     root = library.root
     if not root.columns.has_files:
         return None
-    node = library.node(section_id)
+    node = library.node(node_id)
     ids = dict(zip(map("/".join, root.columns.paths()), root.ids, strict=True))
     folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
     target = posixpath.normpath(posixpath.join("/", folder, path))
@@ -159,27 +159,27 @@ def _list_candidate_paths(path: str) -> list[str]:
 
 
 def _resolve_path(
-    path: str, fragment: str, library: Library, section_id: str, *, with_files: bool
+    path: str, fragment: str, library: Library, node_id: str, *, with_files: bool
 ) -> SectionLink | FileLink | DeadLink:
     if not path:
-        place = _find_own_place(library, section_id, fragment)
+        place = _find_own_place(library, node_id, fragment)
         return place or DeadLink(f'No heading with the anchor "#{fragment}".')
-    if (file_id := _find_listed_file(library, section_id, path)) is not None:
+    if (file_id := _find_listed_file(library, node_id, path)) is not None:
         return _enter_document(library, file_id, fragment)
     if not with_files:
         return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
-    own = locate_section(library, section_id)
+    own = locate_section(library, node_id)
     file = _find_file(own, path) if own is not None else None
     if own is not None and file == own.path.resolve():
-        return _find_own_place(library, section_id, fragment) or SectionLink(section_id)
+        return _find_own_place(library, node_id, fragment) or SectionLink(node_id)
     if own is not None and file is not None:
         return FileLink(file, fragment, is_outside=not file.is_relative_to(own.root.resolve()))
     return DeadLink(f'No file "{path}" here.')
 
 
-def _find_own_place(library: Library, section_id: str, fragment: str) -> SectionLink | None:
+def _find_own_place(library: Library, node_id: str, fragment: str) -> SectionLink | None:
     """Find a fragment in the document of a section. As in HTML, an empty one and `top` are its start."""
-    document = library.node(section_id).document
+    document = library.node(node_id).document
     place = find_fragment(library, document, fragment) if fragment else None
     if place is None and fragment.lower() in ("", "top"):
         return SectionLink(document.ids[0])
@@ -202,7 +202,7 @@ def _find_file(own: DocumentFile, path: str) -> Path | None:
     return None
 
 
-def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLink | DeadLink:
+def _resolve_wikilink(href: str, library: Library, node_id: str) -> SectionLink | DeadLink:
     """Resolve a link such as `[[Name#Part]]`: to any file of the library, or a heading of this document."""
     name, _, part = href.strip("[]").partition("#")
     name = name.strip()
@@ -215,13 +215,13 @@ def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLi
             stem = posixpath.splitext(whole)[0]
             if wanted in (whole, stem, posixpath.basename(whole), posixpath.basename(stem)):
                 return _enter_document(library, row_id, part)
-    place = find_fragment(library, library.node(section_id).document, part or name)
+    place = find_fragment(library, library.node(node_id).document, part or name)
     return place or DeadLink(f'No file or heading "{name or part}" here.')
 
 
-def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLink | DeadLink:
+def _resolve_footnote(mark: str, library: Library, node_id: str) -> SectionLink | DeadLink:
     """Resolve the mark `[^1]` to its footnote, and `[^1]:`, which starts the footnote, to the first mark."""
-    document = library.node(section_id).document
+    document = library.node(node_id).document
     name = mark.removesuffix(":")
     wanted = (f"{name}:" if name == mark else name).casefold()
     for row, (start, end) in enumerate(pairwise(document.columns.starts)):

@@ -21,9 +21,9 @@ class NodeNumbering:
         """`owners` is the document of each node, by the node's id."""
         self._grafts: dict[int, list[tuple[int, Document]]] = defaultdict(list)
         """By the ``id()`` of a document, the row after each host in it, and the document grafted there."""
-        for section_id, graft in grafts.items():
-            host = owners[section_id]
-            self._grafts[id(host)].append((host.rows_by_id[section_id] + 1, graft))
+        for node_id, graft in grafts.items():
+            host = owners[node_id]
+            self._grafts[id(host)].append((host.rows_by_id[node_id] + 1, graft))
         for below in self._grafts.values():
             below.sort(key=itemgetter(0))
         self._places: dict[int, tuple[list[int], list[int]]] = {}

@@ -226,7 +226,7 @@ class _AnswerRenderer(Struct, frozen=True):
             case Table(rows=rows):
                 texts = []
                 for row in rows:
-                    tag = "th" if row.is_head else "td"
+                    tag = "th" if row.is_header else "td"
                     cells = "".join(f"<{tag}>{self._render_words(cell)}</{tag}>" for cell in row.cells)
                     texts.append(f"<tr>{cells}</tr>")
                 return f"<table>{''.join(texts)}</table>"

@@ -163,7 +163,7 @@ def _list_texts(library: Library, reference: Reference) -> list[str]:
         if not 1 <= reference.part <= len(parts):
             raise UsageError(f'Section "{section_id}" has only {format_count(len(parts), "page")}.')
         part = own.get_part(*parts[reference.part - 1])
-        texts = [*library.list_heads([part]), library.text_at(part)]
+        texts = [*library.list_headers([part]), library.text_at(part)]
     elif reference.steps or section_id == library.root_id:
         ranges = ChildRanges.for_section(library, section_id)
         shown = ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]

@@ -96,7 +96,7 @@ class TableRow(Located, frozen=True, gc=False, kw_only=True):
     """A row of a table."""
 
     cells: tuple[Inline, ...]
-    is_head: bool
+    is_header: bool
 
 
 class Table(Located, frozen=True, gc=False, kw_only=True):

@@ -91,7 +91,7 @@ class HtmlRow(Struct, kw_only=True):
     """A row of a table that is written in HTML."""
 
     cells: list[Inline] = field(default_factory=list)
-    is_head: bool = True
+    is_header: bool = True
     """Whether all of its cells are heads."""
 
 
@@ -200,7 +200,7 @@ class InlineReader(Struct, kw_only=True):
             if table.begins_row:
                 table.rows.append(HtmlRow())
                 table.begins_row = False
-            table.rows[-1].is_head &= tag.name == "th"
+            table.rows[-1].is_header &= tag.name == "th"
             table.column_count = _read_span(tag.attributes.get("colspan", ""))
             table.row_count = _read_span(tag.attributes.get("rowspan", ""))
         if tag.name == "table":

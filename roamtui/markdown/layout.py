@@ -198,20 +198,20 @@ class MarkdownLayout(Struct, kw_only=True):
         head_style = RunStyle(emphasis=Emphasis.STRONG)
         style = RunStyle()
         cells = [
-            [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells]
+            [self._to_runs(cell, head_style if row.is_header else style) for cell in row.cells]
             for row in block.rows
         ]
         columns = [*zip(*cells, strict=True)]
         can_scroll = self.view is View.READER
         widths = _compute_column_widths(columns, self._compute_room(nesting), can_scroll=can_scroll)
         body = zip(
-            *(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_head), strict=True
+            *(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_header), strict=True
         )
         alignments = [given or _align(column) for given, column in zip(block.alignments, body, strict=False)]
         lines: list[Line] = []
         for runs, row in zip(cells, block.rows, strict=True):
             texts = _wrap_row(runs, widths, alignments or block.alignments)
-            if row.is_head:
+            if row.is_header:
                 texts.append([Run("─┼─".join("─" * width for width in widths), _GRID)])
             lines += self._make_lines(texts, row.start, row.end)
         return lines

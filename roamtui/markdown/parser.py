@@ -93,7 +93,7 @@ def parse_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markd
             for first, end in _divide_entry(line[0])
         ]
         cells = tuple(tuple(split_into_groups(words, groups)) if words.text else () for words in entry)
-        rows.append(TableRow(start=offset, end=start + line.end(), cells=cells, is_head=False))
+        rows.append(TableRow(start=offset, end=start + line.end(), cells=cells, is_header=False))
     if not rows:
         return Markdown(blocks=(), links=())
     table = Table(start=rows[0].start, end=rows[-1].end, rows=tuple(rows), alignments=("left", "left"))
@@ -271,16 +271,16 @@ class _BlockReader(Struct, kw_only=True):
             start, end = self._find_span(opened)
             position, line_end = self.inline.source.get_line(_get_first_line(opened))
             cells: list[Inline] = []
-            is_head = False
+            is_header = False
             for cell in self._iter_until("tr_close"):
                 if cell.type == "th_open":
-                    is_head = True
+                    is_header = True
                     alignments.append(str(cell.attrGet("style") or "").removeprefix("text-align:"))
                 if cell.type == "inline":
                     source_map, position = self.inline.source.locate_cell(cell.content, position, line_end)
                     cells.append(self.inline.read(cell.content, source_map))
             if start >= self.start:  # otherwise, it is in the prefix
-                rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=start, end=end))
+                rows.append(TableRow(cells=tuple(cells), is_header=is_header, start=start, end=end))
         if rows:
             start, end = self._find_span(token)
             yield Table(rows=tuple(rows), alignments=tuple(alignments), start=rows[0].start, end=end)
@@ -340,7 +340,7 @@ def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[
     for row in rows:
         low, high = _get_bounds([words for cell in row.cells for words in cell])
         cells = (*row.cells, *[()] * (width - len(row.cells)))
-        made.append(TableRow(cells=cells, is_head=row.is_head, start=low, end=high))
+        made.append(TableRow(cells=cells, is_header=row.is_header, start=low, end=high))
     if made:
         yield Table(rows=tuple(made), alignments=("",) * width, start=start, end=end)
 

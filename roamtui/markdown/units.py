@@ -30,8 +30,8 @@ from roamtui.markdown.blocks import (
     Table,
     Words,
 )
-from roamtui.markdown.heads import TableHeads
 from roamtui.markdown.inline import CELL_BORDER
+from roamtui.markdown.table_header import TableHeader
 from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.plain import sanitise_line
 from roamtui.sentences import HARD_BREAK, iter_sentence_ends
@@ -60,8 +60,8 @@ class UnitKind(StrEnum):
     """The kind of an alert without a title, or the number of an item that begins with no paragraph."""
     HEADING = "heading"
     ROW = "row"
-    TABLE_HEAD = "table_head"
-    """A row of heads."""
+    TABLE_HEADER = "table_header"
+    """A header row."""
     CODE = "code"
     """A line of a block of code."""
 
@@ -73,7 +73,7 @@ class UnitKind(StrEnum):
     @property
     def is_row(self) -> bool:
         """Whether it is a row of a table, perhaps of heads."""
-        return self in (UnitKind.ROW, UnitKind.TABLE_HEAD)
+        return self in (UnitKind.ROW, UnitKind.TABLE_HEADER)
 
 
 class Sentence(Struct, frozen=True):
@@ -100,8 +100,8 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """The number of its item."""
     leads: tuple[int, ...] = ()
     """Indices of the units that lead its list in, outermost first."""
-    heads: TableHeads | None = None
-    """The column heads of its table, or None if it is in none that is known to have heads."""
+    header: TableHeader | None = None
+    """The header of its table, or None if it is in none that is known to have one."""
     row: int = 0
     """Index in its table."""
 
@@ -136,7 +136,7 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def _column_heads(self) -> tuple[str, ...] | None:
-        return None if self.heads is None else self.heads.find(self.row)
+        return None if self.header is None else self.header.find(self.row)
 
 
 class TextUnits(Struct, frozen=True):
@@ -258,18 +258,18 @@ class _UnitLister:
         self._add(UnitKind.LABEL, bounds, leads, [[Words(text, start=start, end=end)]])
 
     def _add_table(self, table: Table, leads: tuple[int, ...]) -> None:
-        heads = TableHeads(table) if table.rows[0].is_head else None
+        header = TableHeader(table) if table.rows[0].is_header else None
         for index, row in enumerate(table.rows):
             source = self._text[row.start : row.end]
             self.units.append(
                 Unit(
-                    kind=UnitKind.TABLE_HEAD if row.is_head else UnitKind.ROW,
+                    kind=UnitKind.TABLE_HEADER if row.is_header else UnitKind.ROW,
                     start=row.start + len(source) - len(source.lstrip("> \t")),
                     end=row.start + len(source.rstrip()),
                     inlines=row.cells,
                     links=self._links,
                     leads=leads,
-                    heads=heads,
+                    header=header,
                     row=index,
                 )
             )

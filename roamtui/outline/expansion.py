@@ -96,7 +96,7 @@ def render_section(
         reason = explain_unresolved(library, requested)
         problem = reason[:1].upper() + reason[1:]
         return ExpandedBlock(text=f"{problem} Nearest: {suggested}." if suggested else problem)
-    reference = replace(reference, section_id=library.current_id(reference.section_id))
+    reference = replace(reference, section_id=library.resolve_alias(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
         return writer.make_range_block(reference)
@@ -252,7 +252,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
     def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
         lines: list[str] = []
         position = wanted.start
-        for span, heads in zip(spans, self.library.list_heads(spans), strict=True):
+        for span, heads in zip(spans, self.library.list_headers(spans), strict=True):
             lines += self._render_gap(replace(wanted, start=position, end=span.start))
             text = heads + annotate_with_ids(self.library, span, section_id=section_id)
             lines += [f"<<<{self.nonce}", text, f"{self.nonce}>>>"]

@@ -95,7 +95,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
             similar_in = _list_similar(sentence or claim.quote, library)
         similar = find_nearest(claim.quote, library, similar_in, similarity_min)
         if similar is not None:
-            section_id = library.section_at(similar.span.doc, similar.span.start) or ""
+            section_id = library.find_node_at(similar.span.doc, similar.span.start) or ""
             status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
             return Finding(status=status, span=similar.span, section_id=section_id)
         problem = next((document.problem for document in library.documents if document.problem), "")
@@ -113,7 +113,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     return Finding(
         status=status,
         span=found.span,
-        section_id=library.section_at(found.span.doc, found.span.start) or "",
+        section_id=library.find_node_at(found.span.doc, found.span.start) or "",
         surroundings=find_surroundings(library, found.parts, is_exact=is_exact),
         is_sentence_compared=None if claim.sentence == "" else bool(sentence),
     )
@@ -236,7 +236,7 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
 def _describe_nearest(
     span: Span, citation: Citation, library: Library, *, is_read: bool, is_same: bool
 ) -> Nearest:
-    section_id = library.section_at(span.doc, span.start) or library.root_id
+    section_id = library.find_node_at(span.doc, span.start) or library.root_id
     place = make_citation(section_id, library, span=span).place
     if is_same or section_id != citation.section_id:
         place = f"in {format_node_title(library.node(section_id))}, {place}"
@@ -291,7 +291,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     again = citation
     if place is not None:
         span = place.found.span
-        holder = library.section_at(span.doc, span.start) if is_gone else None
+        holder = library.find_node_at(span.doc, span.start) if is_gone else None
         is_elsewhere = not (was_in_own and (place.is_in_section or is_gone))
         section_id = holder or citation.section_id
         again = cite_found(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)

@@ -120,5 +120,5 @@ def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
     """Make a citation of a section, or of the text of a span in it."""
     if span is None:
         return make_citation(section_id, library)
-    section_id = library.section_at(span.doc, span.start) or section_id
+    section_id = library.find_node_at(span.doc, span.start) or section_id
     return make_citation(section_id, library, quote=library.text_at(span), state=QuoteState.EXACT, span=span)

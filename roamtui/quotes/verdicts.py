@@ -329,7 +329,7 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
 
     def count_shared(place: FoundQuote) -> list[int]:
         around = find_surroundings(library, place.parts, is_exact=False)
-        section_id = library.section_at(place.span.doc, place.span.start) or library.root_id
+        section_id = library.find_node_at(place.span.doc, place.span.start) or library.root_id
         text = " ".join([*list_titles(library, section_id), "" if around is None else around.text])
         return [len(matcher.find_terms(text)) for matcher in matchers]
 

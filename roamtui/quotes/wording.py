@@ -47,7 +47,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     span = citation.span
     words_id = section_id
     if span is not None and span.doc in library.documents_by_key:
-        words_id = library.section_at(span.doc, span.start) or section_id
+        words_id = library.find_node_at(span.doc, span.start) or section_id
     if section_id not in library and state is not QuoteState.ELSEWHERE:  # its file was moved
         section_id = words_id
     title = _format_section(section_id, library, citation.path)

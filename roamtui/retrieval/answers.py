@@ -185,7 +185,7 @@ def _read_tables(library: Library, docs: Iterable[str], *, known: Container[str]
     found: dict[str | None, None] = {}
     for doc in sorted(docs):
         for match in _TABLE_RULE.finditer(library.documents_by_key[doc].text):
-            found[library.section_at(doc, match.start())] = None
+            found[library.find_node_at(doc, match.start())] = None
     section_ids = [section_id for section_id in found if section_id is not None]
     if len(section_ids) > _TABLES_MAX:
         return {}
@@ -238,7 +238,7 @@ def _choose_key_sentences(
 ) -> list[FoundPassage]:
     """Return the passages with the sentence of each that is likeliest to answer, by its words and meaning."""
     texts = [
-        f"{library.list_heads([passage.span])[0]}{library.clean_text(passage.span)}" for passage in passages
+        f"{library.list_headers([passage.span])[0]}{library.clean_text(passage.span)}" for passage in passages
     ]
     nodes = [library.node(passage.section_id) for passage in passages]
     listed = [
@@ -354,7 +354,7 @@ def _list_passages_at(
 ) -> Iterator[FoundPassage]:
     """Yield the passages that pieces of sections overlap, in the order of the pieces."""
     for piece in pieces:
-        section_id = library.section_at(piece.doc, piece.start)
+        section_id = library.find_node_at(piece.doc, piece.start)
         if section_id is None or section_id not in texts:
             continue
         text = texts[section_id]

@@ -165,7 +165,7 @@ class _Cutter:
 
     def _cut(self, span: Span, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
         library = self._view.library
-        (heads,) = library.list_heads([span])  # without them, the rows of a table are prose
+        (heads,) = library.list_headers([span])  # without them, the rows of a table are prose
         text = heads + library.clean_text(span)
         bounds = select_excerpt(text, self._matcher, tokens_max=tokens_max, whole_max=whole_max)
         parts = ((max(0, start - len(heads)), end - len(heads)) for start, end in bounds)
@@ -280,9 +280,9 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
         return [(start, end) for start, end in lines if _FENCE.match(text, start, end)]
     units = read_units(text).units
     unit = units[bisect_right(units, offset, key=lambda unit: unit.start) - 1]
-    if unit.kind is not UnitKind.ROW or unit.heads is None:
+    if unit.kind is not UnitKind.ROW or unit.header is None:
         return []
-    heads = (other for other in units if other.heads is unit.heads and other.kind is UnitKind.TABLE_HEAD)
+    heads = (other for other in units if other.header is unit.header and other.kind is UnitKind.TABLE_HEADER)
     return [_get_line(text, head.start, head.end) for head in heads]
 
 

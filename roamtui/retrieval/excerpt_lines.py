@@ -36,7 +36,7 @@ def render_excerpt(library: Library, section_id: str, spans: Sequence[Span]) -> 
     position = min(own.start, spans[0].start)
     end = max(own.end, spans[-1].end)
     after = Span(doc=own.doc, start=end, end=end)
-    for span, heads in zip((*spans, after), (*library.list_heads(spans), ""), strict=True):
+    for span, heads in zip((*spans, after), (*library.list_headers(spans), ""), strict=True):
         gap = Span(doc=own.doc, start=position, end=span.start)
         if has_text(library, gap):
             left_out = library.clean_text(gap)

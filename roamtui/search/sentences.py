@@ -22,7 +22,7 @@ from roamtui.plain import sanitise_line, shorten
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 
-HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
+HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEADER)
 RANKED_LENGTH_MAX = 20_000
 """Number of characters at the start of a section whose sentences are ranked."""
 SNIPPET_LENGTH = 240

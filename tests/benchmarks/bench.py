@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from roamtui.document.parse import parse_document
 from tests.benchmarks.long_conversation import bench_long_conversation
-from tests.benchmarks.measuring import TABLE_HEAD, compare, timed
+from tests.benchmarks.measuring import TABLE_HEADER, compare, timed
 from tests.benchmarks.wide_tree import bench_tree
 from tests.real_documents import PROJECT_DIR
 from tests.terminal.pseudo_terminal import PseudoTerminal
@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=BENCHES, action="append", help="measure this alone; may be repeated")
     chosen = parser.parse_args().only or BENCHES
-    sys.stdout.write(f"{TABLE_HEAD}\n")
+    sys.stdout.write(f"{TABLE_HEADER}\n")
     for name in chosen:
         for row in BENCHES[name]():
             sys.stdout.write(f"{row}\n")

@@ -8,7 +8,7 @@ from time import perf_counter
 
 Measure = Callable[[], float]
 """Does something once and returns how many seconds it took."""
-TABLE_HEAD = f"| {'what was timed':<64} | {'time':>20} | {'goal':<22} |\n|{'-' * 66}|{'-' * 21}:|{'-' * 24}|"
+TABLE_HEADER = f"| {'what was timed':<64} | {'time':>20} | {'goal':<22} |\n|{'-' * 66}|{'-' * 21}:|{'-' * 24}|"
 
 
 def format_row(what: str, value: str, goal: str = "", *, is_met: bool = True) -> str:

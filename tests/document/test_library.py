@@ -77,7 +77,7 @@ def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None
     library = _load(_list_links(), *_PAGES)
     for document in library.documents:
         for offset in range(len(document.text)):
-            section_id = library.section_at(document.key, offset)
+            section_id = library.find_node_at(document.key, offset)
             assert section_id is not None
             span = library.node(section_id).own_span
             assert span.doc == document.key

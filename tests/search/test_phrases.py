@@ -25,7 +25,7 @@ async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(l
     expected = [
         section_id for section_id in library.walk() if "rye" in library.text_at(library.node(section_id).own_span)
     ]
-    assert [*dict.fromkeys(library.section_at("", match.start) for match in matches)] == expected
+    assert [*dict.fromkeys(library.find_node_at("", match.start) for match in matches)] == expected
     assert len(matches) == library.root.text.count("rye")
 
 

@@ -36,7 +36,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 def _resolve(library: Library, requested: str) -> str:
     """Return the section that a requested id opens, or what was requested if it opens none."""
     reference = parse_reference(requested)
-    return requested if reference is None or reference.steps else library.current_id(reference.section_id)
+    return requested if reference is None or reference.steps else library.resolve_alias(reference.section_id)
 
 
 TOOL = Tool(spec=COLLAPSE, run=_run)

@@ -37,7 +37,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     note = ""
     if named := str(arguments.get("within") or "").strip():
         reference = resolve_reference(library, named)
-        named_id = "" if reference is None else library.current_id(reference.section_id)
+        named_id = "" if reference is None else library.resolve_alias(reference.section_id)
         if named_id in library and within in (None, named_id, *library.node(named_id).ancestors):
             within = named_id
         elif named_id != library.root_id:

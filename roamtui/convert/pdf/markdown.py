@@ -127,10 +127,10 @@ class MarkdownWriter:
             low, high = max(start, table.start), min(end, table.end)
             if low < high:
                 yield from self._write_paragraphs(page.rows[start:low], gap_max)
-                header_count = max(0, table.start + table.header_count - low)
+                header_row_count = max(0, table.start + table.header_row_count - low)
                 rows = page.rows[low:high]
                 plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
-                yield write_page_table(rows, header_count) or _write_lines(plain)
+                yield write_page_table(rows, header_row_count) or _write_lines(plain)
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 

@@ -122,7 +122,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         removed -= {
             id(row)
             for table in detect_tables(rows)
-            for row in rows[table.start : table.start + table.header_count]
+            for row in rows[table.start : table.start + table.header_row_count]
             if len(row.cells) > 1 and not sides.has_number(row)
         }
         removed_by_page.append(removed)

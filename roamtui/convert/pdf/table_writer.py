@@ -62,25 +62,25 @@ class _Head(NamedTuple):
     span: _Span
 
 
-def write_page_table(rows: Sequence[PageRow], header_count: int) -> str:
+def write_page_table(rows: Sequence[PageRow], header_row_count: int) -> str:
     """Write rows as a Markdown table; return an empty text if they do not fit into columns."""
-    if not any(map(is_data_row, rows[header_count:])):
+    if not any(map(is_data_row, rows[header_row_count:])):
         return ""
     edge = min(row.x0 for row in rows)
-    columns = _detect_columns(rows[header_count:], edge)
+    columns = _detect_columns(rows[header_row_count:], edge)
     if not columns:
         return ""
     layout = _TableLayout(columns, edge)
     lines: list[list[str]] = []
     misfits = 0
-    for row in rows[header_count:]:
+    for row in rows[header_row_count:]:
         line, misfits_of_row = layout.place_cells(row)
         misfits += misfits_of_row
         lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
         return ""
-    head = layout.compute_heads(rows[:header_count])
-    body = _join_labels(rows[header_count:], lines)
+    head = layout.compute_header(rows[:header_row_count])
+    body = _join_labels(rows[header_row_count:], lines)
     top = write_top([*map(write_words, head)], len(head))
     return "\n".join([top, *(write_row(map(write_words, line)) for line in body)])
 
@@ -183,7 +183,7 @@ class _TableLayout(NamedTuple):
         over = over or [overlaps.index(max(overlaps))]
         return _Span(over[0], over[-1])
 
-    def compute_heads(self, rows: Sequence[PageRow]) -> list[str]:
+    def compute_header(self, rows: Sequence[PageRow]) -> list[str]:
         """Return the head of the labels and of each column. A head above several columns is repeated."""
         count = len(self.columns)
         texts: list[list[str]] = [[] for _ in range(count + 1)]
@@ -209,7 +209,7 @@ class _TableLayout(NamedTuple):
 
 
 class _OuterHeads:
-    """The heads with no other head above them so far. Rows of heads are added from the lowest one upwards."""
+    """The heads with no other head above them so far. Header rows are added from the lowest one upwards."""
 
     def __init__(self, columns: Sequence[_Column]) -> None:
         self._bounds = list(columns)

@@ -47,11 +47,11 @@ _LINE_DISTANCE_MAX = 1.2
 
 
 class PageTable(Struct, frozen=True):
-    """The rows of a table from `start` up to `end`. The first `header_count` rows are its header."""
+    """The rows of a table from `start` up to `end`. The first `header_row_count` rows are its header."""
 
     start: int
     end: int
-    header_count: int
+    header_row_count: int
 
 
 class PageText(Struct):

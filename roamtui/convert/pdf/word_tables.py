@@ -17,12 +17,12 @@ _Column = tuple[float, float]
 
 
 class WordTable(Struct, frozen=True):
-    """The rows of a table from `start` up to `end`. The first `head_count` rows are above its columns."""
+    """The rows of a table from `start` up to `end`. The first `header_row_count` are above its columns."""
 
     start: int
     end: int
     columns: list[_Column]
-    head_count: int = 0
+    header_row_count: int = 0
 
 
 def find_word_tables(rows: Sequence[PageRow]) -> Iterator[WordTable]:
@@ -94,22 +94,22 @@ def write_word_table(rows: Sequence[PageRow], table: WordTable, join: Callable[[
     """
     lefts = [x0 for x0, _ in table.columns]
     lines: list[list[str]] = []
-    head_count = 0
+    header_row_count = 0
     are_all_bold = all(row.font.is_bold for row in rows[table.start : table.end])
     for number, row in enumerate(rows[table.start : table.end]):
         line = [""] * len(lefts)
         for cell in row.cells:
             column = max(0, bisect_right(lefts, cell.x0) - 1)
             line[column] = f"{line[column]} {cell.text}".strip()
-        is_head = number < table.head_count or (row.font.is_bold and not are_all_bold)
-        if is_head and head_count == len(lines):
-            head_count += 1
-        if len(row.cells) == 1 and not line[0] and len(lines) > head_count:
+        is_head = number < table.header_row_count or (row.font.is_bold and not are_all_bold)
+        if is_head and header_row_count == len(lines):
+            header_row_count += 1
+        if len(row.cells) == 1 and not line[0] and len(lines) > header_row_count:
             lines[-1] = [_join_lines(*texts, join) for texts in zip(lines[-1], line, strict=True)]
         else:
             lines.append(line)
     cells = [[*map(write_words, line)] for line in lines]
-    return write_rows(cells[:head_count], cells[head_count:])
+    return write_rows(cells[:header_row_count], cells[header_row_count:])
 
 
 def _join_lines(above: str, text: str, join: Callable[[str, str], str]) -> str:

@@ -127,7 +127,7 @@ def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
     quote = passage.quote or ""
     span = resolve_citation(passage, library)
     context = ""
-    if span is not None and (section_id := library.section_at(span.doc, span.start)):
+    if span is not None and (section_id := library.find_node_at(span.doc, span.start)):
         first = library.node(section_id).own_content_span.start
         text = library.documents_by_key[span.doc].text
         context = build_parser_context(text, first, span.start, "")

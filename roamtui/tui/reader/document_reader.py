@@ -125,7 +125,7 @@ class DocumentReader(Reader):
         if target.citation is not None:
             span, warning = find_cited_passage(target.citation, self._conversation.state)
         if span is not None:
-            section_id = self.library.section_at(span.doc, span.start) or section_id
+            section_id = self.library.find_node_at(span.doc, span.start) or section_id
         if section_id not in self.library:
             self._warn(f"The model cited section {section_id}, which does not exist.")
             return
@@ -140,7 +140,7 @@ class DocumentReader(Reader):
     def show_match(self, match: Span) -> None:
         """Open the section of a match of the search, unless its document is in view already."""
         library = self.library
-        section_id = library.section_at(match.doc, match.start)
+        section_id = library.find_node_at(match.doc, match.start)
         if section_id is None:
             return
         shown_id = self.section_id
@@ -173,7 +173,7 @@ class DocumentReader(Reader):
         if answer is None:
             return
         start = document.page_starts[int(answer) - 1]
-        page_id = library.section_at(document.key, start)  # the section that contains the start of the page
+        page_id = library.find_node_at(document.key, start)  # the section that contains the start of the page
         if page_id is not None:
             self.open(page_id, offset=start - library.node(page_id).content_span.start)
 
@@ -313,7 +313,7 @@ class DocumentReader(Reader):
         span = self.get_selection_span()
         if span is None:
             return self.section_id, None
-        return self.library.section_at(span.doc, span.start) or self.section_id, span
+        return self.library.find_node_at(span.doc, span.start) or self.section_id, span
 
     def _warn(self, problem: str) -> None:
         self.notify(problem, severity="warning", markup=False)

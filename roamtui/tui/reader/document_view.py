@@ -19,7 +19,7 @@ from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.markdown.fences import update_fence
-from roamtui.markdown.heads import find_heads_above
+from roamtui.markdown.table_header import find_header_above
 from roamtui.outline.labels import format_node_title
 from roamtui.text import find_body_start
 
@@ -152,5 +152,5 @@ def build_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
         return fence + "\n"
     if prefix and not _BLANK_LINE.search(before):
         return prefix  # the table goes on, and its heads may be far above
-    heads = find_heads_above(text, cut)
+    heads = find_header_above(text, cut)
     return text[slice(*heads)] if heads else ""

@@ -84,7 +84,7 @@ class Reader(LinesView, inherit_bindings=False):
         # the caller knows this section, so do not post it back
         self.section_id = self._posted_id = section_id
         quote = highlight if highlight is not None and highlight.doc == view.document.key else None
-        quoted_id = library.section_at(quote.doc, quote.start) if quote is not None else None
+        quoted_id = library.find_node_at(quote.doc, quote.start) if quote is not None else None
         quote_start = library.node(quoted_id).content_span.start if quoted_id is not None else 0
         highlights = Highlights(quote, self.highlights.words, is_nearest=is_nearest)
         self._set_hints(())
@@ -214,7 +214,7 @@ class Reader(LinesView, inherit_bindings=False):
         document = self.document_view.document
         if self._library is None or current_id is None or self.document_view.is_generated:
             return current_id
-        section_id = self._library.section_at(document.key, offset)
+        section_id = self._library.find_node_at(document.key, offset)
         start = self._library.node(section_id or current_id).content_span.start
         current = self._library.node(current_id).content_span
         return current_id if (current.doc, current.start) == (document.key, start) else section_id

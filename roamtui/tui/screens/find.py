@@ -80,7 +80,7 @@ class FindResults(Struct, frozen=True, kw_only=True):
         """Return them with the matches of the phrase in the library."""
         first_matches: dict[str, int] = {}
         for index, match in enumerate(matches):
-            if (section_id := self.library.section_at(match.doc, match.start)) is not None:
+            if (section_id := self.library.find_node_at(match.doc, match.start)) is not None:
                 first_matches.setdefault(section_id, index)
         return replace(self, matches=matches, first_matches=first_matches)
 

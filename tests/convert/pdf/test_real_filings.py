@@ -37,7 +37,7 @@ def iter_table_rows(path: Path, page: int) -> Iterator[tuple[list[str], list[str
         assert opened is not None
         rows = read_rows(opened)
     for table in detect_tables(rows):
-        lines = write_page_table(rows[table.start : table.end], table.header_count).splitlines()
+        lines = write_page_table(rows[table.start : table.end], table.header_row_count).splitlines()
         if lines[0].startswith("| "):
             cells = [line.strip("|").split(" | ") for line in lines]
             yield from ((cells[0], row) for row in cells[2:])

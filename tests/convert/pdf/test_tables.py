@@ -24,7 +24,7 @@ def _line(label: str, *figures: str) -> tuple[tuple[str, float], ...]:
 
 
 def _find(*lines: tuple[tuple[str, float], ...] | str) -> list[tuple[int, int, int]]:
-    return [(table.start, table.end, table.header_count) for table in detect_tables(_rows(*lines))]
+    return [(table.start, table.end, table.header_row_count) for table in detect_tables(_rows(*lines))]
 
 
 def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
@@ -80,7 +80,7 @@ def _write_headed(*header: tuple[tuple[str, float], ...], count: int = 3) -> lis
     body = [(("Sales", _LABEL), *((f"{row}0,000", x - 15) for x in _COLUMNS[:count])) for row in (1, 2, 3)]
     rows = _rows(*header, *body)
     (table,) = detect_tables(rows)
-    head, _, first, *_ = write_page_table(rows[table.start : table.end], table.header_count).splitlines()
+    head, _, first, *_ = write_page_table(rows[table.start : table.end], table.header_row_count).splitlines()
     assert first == f"| Sales{' | 10,000' * count} |"
     return [text.strip() for text in head.strip("|").split(" | ")]
 

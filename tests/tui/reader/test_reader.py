@@ -142,7 +142,7 @@ async def test_a_match_in_a_log_is_shown_on_its_line() -> None:
         reader.highlight_words(("ERROR",), library.root.text.index("ERROR"))
         await pilot.pause()
         assert [line.strip() for line in list_lines(reader)[:5]] == lines[135:140]
-        assert reader.section_id == library.section_at("", library.root.text.index("ERROR"))
+        assert reader.section_id == library.find_node_at("", library.root.text.index("ERROR"))
 
 
 async def test_wide_code_says_that_it_goes_on_and_is_read_to_its_end() -> None:

@@ -18,7 +18,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _AMOUNT = re.compile(r"[$€£¥]\s?[(-]?\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _UNIT = re.compile(r"\(|\Z")
-"""A row of heads has no label, or one such as "(in millions)"."""
+"""A header row has no label, or one such as "(in millions)"."""
 _RULE = re.compile(
     r"^[ \t>]*(?=[-: \t]*\|)(?=[|: \t]*-)\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*(?::?-+:?)?[ \t\r]*\n",
     re.MULTILINE,
@@ -27,10 +27,10 @@ _RULE = re.compile(
 _SAMPLE_LENGTH = 4_000
 
 
-def find_heads_above(text: str, offset: int) -> Bounds | None:
-    """Return the bounds of the rows of heads above the table row at an offset, with the rule below them.
+def find_header_above(text: str, offset: int) -> Bounds | None:
+    """Return the bounds of the header rows above the table row at an offset, with the rule below them.
 
-    There are none above a row of heads, or if the offset is in no row of a table.
+    Return None for a header row, or if the offset is outside a table.
     """
     row = text.rfind("\n", 0, offset) + 1
     if "|" not in text[row : text.find("\n", row) + 1 or len(text)]:
@@ -44,11 +44,11 @@ def find_heads_above(text: str, offset: int) -> Bounds | None:
     rule = _RULE.search(text, top, row)
     if rule is None or rule.start() == top:
         return None
-    return _widen_heads(text, text.rfind("\n", 0, rule.start() - 1) + 1, rule.end(), row)
+    return _widen_header(text, text.rfind("\n", 0, rule.start() - 1) + 1, rule.end(), row)
 
 
-def _widen_heads(text: str, start: int, end: int, row: int) -> Bounds:
-    """Add the further rows of heads that are above a row to the first one and its rule."""
+def _widen_header(text: str, start: int, end: int, row: int) -> Bounds:
+    """Add the further header rows that are above a row to the first one and its rule."""
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     blocks: Sequence[Block] = parse_markdown(text[start : min(row, start + _SAMPLE_LENGTH)]).blocks
@@ -56,12 +56,12 @@ def _widen_heads(text: str, start: int, end: int, row: int) -> Bounds:
         blocks = blocks[0].items[0].blocks if isinstance(blocks[0], List) else blocks[0].blocks
     if blocks and isinstance(blocks[0], Table):
         table = blocks[0]
-        last = start + table.rows[TableHeads(table).top_count - 1].end
+        last = start + table.rows[TableHeader(table).header_row_count - 1].end
         end = max(end, min(row, text.find("\n", last - 1) + 1 or row))
     return start, end
 
 
-class TableHeads:
+class TableHeader:
     """The column heads of a table."""
 
     def __init__(self, table: Table) -> None:
@@ -70,23 +70,23 @@ class TableHeads:
     def find(self, index: int) -> tuple[str, ...] | None:
         """Return the head of each column for the row at an index, with heads in several rows joined.
 
-        Return an empty tuple for a row that needs none, which is a row of heads or a title, and None if a
+        Return an empty tuple for a row that needs none, which is a header row or a title, and None if a
         head is not known.
         """
         cells = self._rows[index]
-        is_heads = index < self.top_count or (_has_only_years(cells) and _UNIT.match(cells[0]))
+        is_header = index < self.header_row_count or (_has_only_years(cells) and _UNIT.match(cells[0]))
         is_title = not any(cells[1:])
-        if is_heads or is_title:
+        if is_header or is_title:
             return ()
         top = 0
-        bottom = self.top_count
+        bottom = self.header_row_count
         number = bisect_left(self._year_rows, index) - 1
         if number >= 0:
             top = self._year_rows[number]
             bottom = top + 1
             if not _UNIT.match(self._rows[top][0]):
                 return None  # these years may be heads, or the figures of a row
-            while top > 1 and _is_head_row(self._rows[top - 1]):
+            while top > 1 and _is_header_row(self._rows[top - 1]):
                 top -= 1
         heads = _join(self._rows[top:bottom])
         pairs = [*zip(heads, cells, strict=True)][1:]
@@ -101,8 +101,8 @@ class TableHeads:
         ]
 
     @cached_property
-    def top_count(self) -> int:
-        """Number of rows of heads at the top. More rows are added until no two columns have the same heads.
+    def header_row_count(self) -> int:
+        """Number of header rows at the top. More rows are added until no two columns have the same heads.
 
         A row that has only a label may be between them.
         """
@@ -110,7 +110,7 @@ class TableHeads:
         for index, cells in enumerate(self._rows[1:], start=1):
             heads = _join(self._rows[:count])[1:]
             is_distinct = all(heads) and len(set(heads)) == len(heads)
-            if is_distinct or (any(cells[1:]) and not _is_head_row(cells)) or index > count + 1:
+            if is_distinct or (any(cells[1:]) and not _is_header_row(cells)) or index > count + 1:
                 break
             if any(cells[1:]):
                 count = index + 1
@@ -118,7 +118,7 @@ class TableHeads:
 
     @cached_property
     def _year_rows(self) -> list[int]:
-        below = range(self.top_count, len(self._rows))
+        below = range(self.header_row_count, len(self._rows))
         return [index for index in below if _has_only_years(self._rows[index])]
 
 
@@ -128,7 +128,7 @@ def _join(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
 
 
-def _is_head_row(cells: Sequence[str]) -> bool:
+def _is_header_row(cells: Sequence[str]) -> bool:
     has_heads = any(cells[1:]) and not any(map(_is_figure, cells[1:]))
     return has_heads and _UNIT.match(cells[0]) is not None
 

@@ -3,20 +3,20 @@
 import pytest
 
 from roamtui.markdown.blocks import Table
-from roamtui.markdown.heads import TableHeads, find_heads_above
 from roamtui.markdown.parser import parse_markdown
+from roamtui.markdown.table_header import TableHeader, find_header_above
 
 _UNKNOWN = None
 _NONE_NEEDED = ()
 
 
 def _find(rows: str, heads: str) -> list[tuple[str, ...] | None]:
-    """Return the heads of each row, written with a bar after each cell, below a row of heads."""
+    """Return the heads of each row, written with a bar after each cell, below a header row."""
     columns = heads.count("|")
     text = f"|{heads}\n|{'---|' * columns}\n" + "".join(f"|{row.strip()}\n" for row in rows.strip().split("\n"))
     (table,) = parse_markdown(text).blocks
     assert isinstance(table, Table)
-    return [TableHeads(table).find(index) for index in range(1, len(table.rows))]
+    return [TableHeader(table).find(index) for index in range(1, len(table.rows))]
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_heads_in_doubt_are_unknown(heads: str, rows: str) -> None:
 )
 def test_a_row_has_the_heads_above_it(above: str, row: str, heads: str | None) -> None:
     text = above + row
-    bounds = find_heads_above(text, len(above))
+    bounds = find_header_above(text, len(above))
     assert (None if bounds is None else text[slice(*bounds)]) == heads
