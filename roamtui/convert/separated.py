@@ -5,7 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Literal
 
 from roamtui.convert.converted import ExtractedText
@@ -65,19 +65,12 @@ def convert_separated(data: bytes, name: str) -> ExtractedText:
 
 
 def _has_open_quote(text: str, delimiter: str) -> bool:
-    """Return whether a quotation mark that is not closed takes rows below it into its cell."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
-    line_count = 0
-    while True:
-        try:
-            for _ in rows:
-                line_count = rows.line_num
-        except csv.Error:
-            if rows.line_num > line_count + 1:
-                return True
-            line_count = rows.line_num
-        else:
-            return False
+    """Return whether a row takes several lines and has an odd number of quotation marks."""
+    lines = [*io.StringIO(text, newline="")]
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    edges = [0, *(rows.line_num for _ in rows)]
+    written = ("".join(lines[start:end]) for start, end in pairwise(edges) if end > start + 1)
+    return any(row.count('"') % 2 for row in written)
 
 
 def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from roamtui.markdown.blocks import HARD_BREAK_WORDS, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import SCRIPT_SIGNS, write_plain_script
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
-from roamtui.markdown.inline_source import InlineSource, SourceMap, locate_tokens, parse_inline
+from roamtui.markdown.inline_source import InlineSource, SourceMap, parse_inline
 from roamtui.markdown.tokens import Dialect, get_inline_parser
 from roamtui.text import Bounds
 
@@ -145,8 +145,7 @@ class InlineReader(Struct, kw_only=True):
         if element:
             self._open(element)
         env = {**self.env, "source_map": source_map, "marks": self.source.marks}
-        tokens = parse_inline(content, get_inline_parser(self.dialect), env)
-        locate_tokens(tokens, content, source_map)
+        tokens = parse_inline(content, source_map, get_inline_parser(self.dialect), env)
         _show_unclosed(tokens)
         for token in tokens:
             self._add_token(token)
@@ -159,8 +158,7 @@ class InlineReader(Struct, kw_only=True):
 
         Lists become lines, and so do the rows of a table in a cell.
         """
-        tokens = parse_inline(content, _get_html_splitter(), {})
-        locate_tokens(tokens, content, source_map)
+        tokens = parse_inline(content, source_map, _get_html_splitter(), {})
         _show_unclosed(tokens)
         table = _HtmlTable()
         for token in tokens:

@@ -144,12 +144,13 @@ class _LocatedState(StateInline):
         return token
 
 
-def parse_inline(content: str, parser: MarkdownIt, env: EnvType) -> list[Token]:
-    """Parse an inline text like markdown-it-py, into tokens that know where they start."""
+def parse_inline(content: str, source_map: SourceMap, parser: MarkdownIt, env: EnvType) -> list[Token]:
+    """Parse an inline text like markdown-it-py. The `pieces` of a token are texts with their bounds."""
     state = _LocatedState(content, parser, env)
     parser.inline.tokenize(state)
     for rule in parser.inline.ruler2.getRules(""):
         rule(state)
+    _locate_tokens(state.tokens, content, source_map)
     return state.tokens
 
 
@@ -179,8 +180,7 @@ def _is_contiguous(first: Token, second: Token) -> bool:
     return bool(end == second.meta["start"])
 
 
-def locate_tokens(tokens: Sequence[Token], content: str, source_map: SourceMap) -> None:
-    """Give each token its pieces: texts with their bounds in the source."""
+def _locate_tokens(tokens: Sequence[Token], content: str, source_map: SourceMap) -> None:
     locate = source_map.locate
     for token in tokens:
         if not token.content:

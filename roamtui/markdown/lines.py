@@ -60,7 +60,7 @@ class RunStyle(Struct, frozen=True):
     role: TextRole = TextRole.TEXT
     emphasis: Emphasis = Emphasis.NONE
     link_number: int | None = None
-    """Number of the run's link within the chunk."""
+    """Index of the run's link among those of the text that was laid out."""
     group: int | None = None
     """See `Words.group`."""
 
@@ -81,7 +81,7 @@ class Line(Struct, frozen=True, kw_only=True):
     block_end: int
     """Offset after that block."""
     block_number: int
-    """Number of the block in the chunk, shared by the lines of a paragraph or row; negative for gaps."""
+    """Number of the block in that text, shared by the lines of a paragraph or row; negative for gaps."""
     prefix_length: int = 0
     """Number of characters at the start that are not from the document, such as indents, bullets and bars."""
     is_code: bool = False

@@ -101,7 +101,7 @@ def test_an_open_quotation_mark_takes_no_other_rows() -> None:
         assert (
             '| 1 | "x |\n| 2 | y |\n| 4 | "z" |' in convert_separated(f'a,b\n1,"x\n2,y\n{end}'.encode(), "a.csv").text
         )
-    for rows in (b'3,"y\n4"', b'5" pipe,6', b'"5" pipe",6'):
+    for rows in (b'3,"y\n4"', b'5" pipe,6', b'"5" pipe,6'):
         closed = convert_separated(b'a,b\n1,"x\n2"\n' + rows + b"\n", "a.csv")
         assert closed.notes == ()
         assert "| 1 | x 2 |" in closed.text
