@@ -236,8 +236,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
             source_loader=loader,
             open_source=self.open_added,
-            saved_id=saved_id,
         )
+        if saved_id:
+            conversation.resume(saved_id)
         # for instance that a source of the conversation is gone
         for note in conversation.state.library.notes:
             if note not in library.notes:

@@ -29,7 +29,9 @@ class DocumentSearch:
         library = await self._conversation.load_all()
         try:
             with self.meter.charging():
-                hits = await call_in_thread(self.searcher.search, library, query, limit=limit)
+                hits = await call_in_thread(
+                    self.searcher.search, library, query, limit=limit, with_snippets=True
+                )
         finally:
             await self._conversation.apply(*self.take_usage())
         return tuple(hit for hit in hits if hit.section_id in self._conversation.state.library)

@@ -45,14 +45,14 @@ from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
+from roamtui.retrieval.absent import expand_abbreviations, list_absence_clauses, list_absent_names
 from roamtui.retrieval.answers import (
     FoundPassage,
     choose_passages,
     list_found_words,
 )
 from roamtui.retrieval.choose import search_question
-from roamtui.retrieval.missing import expand_abbreviations, list_absence_clauses, list_absent_names
-from roamtui.search.base import Hit, VectorCoverage
+from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_parts
@@ -119,7 +119,10 @@ async def answer_offline(
     else:
         lead = await asyncio.to_thread(_write_lead, state, found, absent)
     if searcher is not None and not error:
-        lead = " ".join(filter(None, [lead, _state_coverage(searcher.vector_coverage)]))
+        coverage = searcher.vector_coverage
+        if not coverage.is_whole:
+            part = f"Only {coverage.share} were compared by meaning so far."
+            lead = f"{lead} {part} `roamtui index` compares all."
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
     return QuestionAnswered(
@@ -179,30 +182,19 @@ def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str]) 
     none of them answers it.
     """
     library = state.library
-    missing = list_absence_clauses(absent)
+    clauses = list_absence_clauses(absent)
     if found.passages:
-        absence = format_absence(measure_coverage(library), *missing) if missing else ""
-        return f"{_judge(found.passages)} {absence}".rstrip()
+        absence = format_absence(measure_coverage(library), *clauses) if clauses else ""
+        lead = _NEAREST if any(passage.is_near for passage in found.passages) else _NOT_CLOSE
+        if all(passage.similarity is None for passage in found.passages):
+            lead = _NEAREST_BY_WORDS
+        return f"{lead} {absence}".rstrip()
     coverage = measure_coverage(library, state.exchanges[-1].within)
     is_compared = any(hit.similarity is not None for hit in found.hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
-    lead = f"Not found: {format_absence(coverage, f'{nothing} found', *missing)}"
+    lead = f"Not found: {format_absence(coverage, f'{nothing} found', *clauses)}"
     places = "; ".join(_list_places_of_words(found.question, found.hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
-
-
-def _judge(passages: Sequence[FoundPassage]) -> str:
-    """Say how near the nearest passages are: by words alone, or in meaning if it was compared."""
-    if all(passage.similarity is None for passage in passages):
-        return _NEAREST_BY_WORDS
-    return _NEAREST if any(passage.is_near for passage in passages) else _NOT_CLOSE
-
-
-def _state_coverage(coverage: VectorCoverage) -> str:
-    """Say that a part of the document was not compared by meaning yet, or nothing."""
-    if coverage.is_whole:
-        return ""
-    return f"Only {coverage.share} were compared by meaning so far. `roamtui index` compares all."
 
 
 def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:

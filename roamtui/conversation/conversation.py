@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from msgspec.structs import replace
 
@@ -75,18 +75,14 @@ class Conversation:
         options: OpenSectionOptions | None = None,
         source_loader: Loader | None = None,
         open_source: SourceOpener | None = None,
-        saved_id: str = "",
         new_id: str = "",
         earlier: tuple[Exchange, ...] = (),
     ) -> None:
-        """Start a conversation, or continue the one with `saved_id`, as for `open`.
+        """Start a conversation with the id `new_id`, or a random one.
 
-        A new one is saved in the `store`, if there is one, when something is asked or opened. It has the id
-        `new_id` or a random one, and its `earlier` questions are not saved. Without `source_loader`, no more
-        files and pages are loaded, and without `open_source`, no source can be added.
-
-        Raises:
-            StoreError: The saved conversation does not exist or cannot be read.
+        It is saved in the `store`, if there is one, when something is asked or opened. The `earlier`
+        questions are not saved. Without `source_loader`, no more files and pages are loaded, and without
+        `open_source`, no source can be added.
         """
         started = start_conversation(library, options or OpenSectionOptions(), new_id)
         self.state = replace(started, exchanges=earlier)
@@ -113,10 +109,12 @@ class Conversation:
         self._saving = asyncio.Lock()
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
-        if saved_id:
-            self._log, self.state, self.source_loader, self._warning = self._resume(saved_id)
-        else:
-            self._log = _start_log(self.state, store)
+        self._log = _start_log(self.state, store)
+
+    def resume(self, conversation_id: str) -> Self:
+        """Continue a saved conversation in place of one that has just started; see `open`."""
+        self._log, self.state, self.source_loader, self._warning = self._resume(conversation_id)
+        return self
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with each event, in order, when `state` includes it. It must not block.

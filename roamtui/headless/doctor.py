@@ -93,7 +93,7 @@ def _describe_meaning(options: RetrievalOptions) -> str:
     except UsageError as error:
         return f"search by meaning cannot be used: {error}"
     if embedder is not None:
-        model = MODEL_NAME if embedder.is_local else embedder.name
+        model = MODEL_NAME if embedder.embeds_unasked else embedder.name
         compared = "the meaning of all sections that are embedded so far; `roamtui index` embeds all"
         return f"search compares words, and with {sanitise_line(model)} {compared}"
     return "search compares words only. To search by meaning too, run `pip install 'roamtui[meaning]'`"

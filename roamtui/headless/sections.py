@@ -78,13 +78,13 @@ def search_with_pages(
 
     What went wrong with a page is written to stderr.
     """
-    hits = searcher.search(library, query, limit=limit)
+    hits = searcher.search(library, query, limit=limit, with_snippets=True)
     links = [hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded]
     if loader is None or (hits and not links):
         return library, hits
     loaded = load_pages(library, loader, links or find_unread_pages(library, query))
     write_notice(*(note for note in loaded.notes if note not in library.notes))
-    return loaded, searcher.search(loaded, query, limit=limit)
+    return loaded, searcher.search(loaded, query, limit=limit, with_snippets=True)
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:

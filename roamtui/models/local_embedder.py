@@ -14,6 +14,7 @@ from typing import Any
 from roamtui.errors import ModelError
 from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import VectorArray
+from roamtui.search.lexicon import Language
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 _PACKAGES = ("onnxruntime", "tokenizers", "numpy")
@@ -50,7 +51,8 @@ def find_installed_embedder() -> LocalEmbedder | None:
 class LocalEmbedder:
     """Runs the model. Thread-safe."""
 
-    is_local = True
+    embeds_unasked = True
+    languages = (Language.ENGLISH,)
     name = f"local:{_MODEL_DIGEST[:16]}"
 
     def __init__(self, model: Path) -> None:

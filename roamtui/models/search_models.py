@@ -117,7 +117,8 @@ class LitellmEmbedder:
         self._background = background
         self._job = Job(operation="embed", model=name, api_base=api_base, options=options or ModelOptions())
         self.name = name
-        self.is_local = False
+        self.embeds_unasked = False
+        self.languages = None
 
     def embed(self, texts: Sequence[str]) -> VectorRows:
         """Return a row for each text. A transient failure is tried again."""

@@ -241,14 +241,11 @@ def _choose_key_sentences(
         f"{library.list_headers([passage.span])[0]}{library.clean_text(passage.span)}" for passage in passages
     ]
     nodes = [library.node(passage.section_id) for passage in passages]
-    listed = [
-        _list_candidates(
-            text,
-            weights,
-            given=weights.find_words("\n".join((_get_file_name(library, passage.span.doc), *node.path))),
-        )
-        for passage, text, node in zip(passages, texts, nodes, strict=True)
-    ]
+    listed: list[list[_Candidate]] = []
+    for passage, text, node in zip(passages, texts, nodes, strict=True):
+        file_name = PurePath(passage.span.doc or library.source).stem
+        given = weights.find_words("\n".join((file_name, *node.path)))  # a passage seldom repeats these words
+        listed.append(_list_candidates(text, weights, given=given))
     compared = [
         f"{node.title}\n{candidate.key_sentence.shown} {candidate.key_sentence.beside}".rstrip()
         for node, candidates in zip(nodes, listed, strict=True)
@@ -320,11 +317,6 @@ def _take_shares(values: Sequence[float]) -> list[float]:
     """Return each value as a share of the highest one; 0 if none is above 0."""
     highest = max(values, default=0.0)
     return [max(0.0, value / highest) if highest > 0 else 0.0 for value in values]
-
-
-def _get_file_name(library: Library, doc: str) -> str:
-    """Return the name of a document's file without its suffix. Its passages seldom repeat these words."""
-    return PurePath(doc or library.source).stem
 
 
 def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str]) -> list[_Candidate]:

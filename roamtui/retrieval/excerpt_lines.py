@@ -1,14 +1,14 @@
 """Write excerpts as lines, with what they leave out: ``[… (g) Sublicenses; (h) Term; 240 tokens]``."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from roamtui.document.library import Library
 from roamtui.markdown.units import read_units
 from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.excerpt import has_text
-from roamtui.text import Bounds, Span, estimate_tokens
+from roamtui.text import Span, estimate_tokens
 
 _GAP = "[…]"
 _NAMED_TOKENS_MIN = 60
@@ -66,20 +66,12 @@ def mark_gap(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
     tokens = estimate_tokens(text)
     if tokens < _NAMED_TOKENS_MIN:
         return _GAP, ()
-    parts = [*_list_parts(text)]
-    words = [gap.get_part(*_cut_name(text, part)) for part in parts[:_NAMED_MAX]]
+    units = [unit for unit in read_units(text).units if unit.kind.has_sentences]
+    parts = [unit for unit in units if not text[unit.start].islower()]  # else it begins before the gap
+    words: list[Span] = []
+    for part in parts[:_NAMED_MAX]:
+        name = _NAME.match(text, part.start, part.end)
+        words.append(gap.get_part(part.start, part.end if name is None else name.end()))
     names = [sanitise_line(library.text_at(span)) for span in words]
     names += [f"+{len(parts) - _NAMED_MAX}"] if len(parts) > _NAMED_MAX else []
     return f"[… {'; '.join([*names, f'{tokens:,} tokens'])}]", tuple(words)
-
-
-def _list_parts(text: str) -> Iterator[Bounds]:
-    """Yield the paragraphs and list items of a text, without one that begins before it."""
-    for unit in read_units(text).units:
-        if unit.kind.has_sentences and not text[unit.start].islower():
-            yield unit.start, unit.end
-
-
-def _cut_name(text: str, part: Bounds) -> Bounds:
-    match = _NAME.match(text, *part)
-    return (part[0], match.end() if match is not None else part[1])

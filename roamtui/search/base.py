@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # numpy is an extra, and the settings need no library
 
     from roamtui.convert.converted import ProgressCallback
     from roamtui.document.library import Library
+    from roamtui.search.lexicon import Language
     from roamtui.search.terms import TermMatcher
     from roamtui.text import Span
 
@@ -72,7 +73,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     why: str
     """How the search found the section, such as ``text rank 1 · meaning rank 3``."""
     snippet: str = ""
-    """The best sentence of the section's own text, on one line, safe to display; empty without text."""
+    """The best sentence of the section's own text, on one line, safe to display; empty unless asked for."""
     is_financial_statement: bool = False
     """Whether it is a financial statement that the query names. Such hits come first."""
     similarity: float | None = None
@@ -106,8 +107,12 @@ class Embedder(Protocol):
         """Name under which vectors are stored. Embedders with the same name must compute the same vectors."""
 
     @property
-    def is_local(self) -> bool:
-        """Whether it runs in this program. Only then may it embed unasked, and it knows only English."""
+    def embeds_unasked(self) -> bool:
+        """Whether it may embed without being asked, because it runs in this program and costs nothing."""
+
+    @property
+    def languages(self) -> Collection[Language] | None:
+        """The languages that it can compare, or None for all."""
 
     def estimate_cost(self, tokens: int) -> float | None:
         """Return the cost of embedding a number of tokens, in dollars, or None if it is unknown."""

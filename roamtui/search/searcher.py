@@ -30,7 +30,6 @@ from roamtui.search.base import (
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordRanker, add_snippets
 from roamtui.search.lance import LanceStore
-from roamtui.search.lexicon import Language
 from roamtui.search.section_store import SectionStore
 from roamtui.search.terms import detect_language, extract_phrases
 from roamtui.search.vectors import NearSection, VectorIndex, normalise_rows
@@ -151,7 +150,7 @@ class Searcher:
     def plan_embedding(self) -> EmbeddingPlan | None:
         """Return what a server would have to embed, or None if nothing is missing or no server is asked."""
         embedder = self._services.embedder
-        if embedder is None or embedder.is_local:
+        if embedder is None or embedder.embeds_unasked:
             return None
         with self._lock:
             vectors = self._update_indexes()
@@ -190,7 +189,7 @@ class Searcher:
         What the last search found comes first, then the sections `first`. Return whether some may be left.
         """
         embedder = self._services.embedder
-        if embedder is None or not embedder.is_local:
+        if embedder is None or not embedder.embeds_unasked:
             return False
         with self._lock:
             try:
@@ -207,7 +206,7 @@ class Searcher:
         It takes some hundredths of a second for each text.
         """
         embedder = self._services.embedder
-        if embedder is None or not (embedder.is_local and texts and self._knows_language(query)):
+        if embedder is None or not (embedder.embeds_unasked and texts and self._knows_language(query)):
             return ()
         try:
             vectors = normalise_rows(embedder.embed((query, *texts)))
@@ -225,6 +224,7 @@ class Searcher:
         limit: int = 10,
         within: str | None = None,
         earlier: Sequence[str] = (),
+        with_snippets: bool = False,
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits for any text, best first, below the section `within` or everywhere.
 
@@ -260,9 +260,9 @@ class Searcher:
         hits = self._order(ranking, similarities, within, ordered_max)
         if reranker is not None:
             hits = self._rerank(reranker, query, ranking.library, hits)
-        hits = add_snippets(ranking, hits[:limit])
+        hits = add_snippets(ranking, hits[:limit]) if with_snippets else tuple(hits[:limit])
         embedder = self._services.embedder
-        if embedder is None or not embedder.is_local:
+        if embedder is None or not embedder.embeds_unasked:
             return hits
         pieces = {section_id: each.piece for section_id, each in near.items()}
         return tuple(replace(hit, piece=pieces.get(hit.section_id)) for hit in hits)
@@ -292,9 +292,9 @@ class Searcher:
     def _knows_language(self, text: str) -> bool:
         """Return whether the embedder can compare a text, or has to because only vectors are searched."""
         embedder = self._services.embedder
-        if self._options.mode is SearchMode.VECTOR or (embedder is not None and not embedder.is_local):
-            return True
-        return detect_language(text) is Language.ENGLISH
+        languages = None if embedder is None else embedder.languages
+        is_needed = self._options.mode is SearchMode.VECTOR
+        return is_needed or languages is None or detect_language(text) in languages
 
     def _rank_by_meaning(
         self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
@@ -307,16 +307,16 @@ class Searcher:
         self._found_ids = tuple(hit.section_id for hit in ranking.hits)
         near: dict[str, NearSection] = {}
         try:
-            if embedder.is_local or vectors.has_any:
+            if embedder.embeds_unasked or vectors.has_any:
                 vector = vectors.embed_query(ranking.format_embedded_query(query))
-                if embedder.is_local and vectors.missing:
+                if embedder.embeds_unasked and vectors.missing:
                     self._embed_found(vectors)
                 limit = 0 if is_phrase else CANDIDATES  # words in quotation marks must be in a hit
                 near = vectors.rank(vector, limit=limit, within=within, also=self._found_ids)
         except RoamtuiError as error:
             self._fall_back_or_raise(error)
             return {}
-        if vectors.missing and not embedder.is_local:  # a local one continues by itself
+        if vectors.missing and not embedder.embeds_unasked:  # a local one continues by itself
             self._services.warn_once(
                 f"{self.vector_coverage.format()}. `roamtui index` with the same source compares all."
             )

@@ -54,6 +54,7 @@ class FakeSearcher(Searcher):
         limit: int = 10,
         within: str | None = None,
         earlier: Sequence[str] = (),
+        with_snippets: bool = False,
     ) -> tuple[Hit, ...]:
         self.searches.append((query, limit, within))
         if self.error is not None:

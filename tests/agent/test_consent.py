@@ -31,7 +31,7 @@ async def _start(store: ConversationStore, model: Model) -> str:
 
 def _resume(store: ConversationStore, saved_id: str, model: Model, *, answer: bool) -> tuple[Agent, FakeApprover]:
     approver = FakeApprover(answer=answer)
-    conversation = Conversation(make_library(MANUAL), store=store, saved_id=saved_id)
+    conversation = Conversation(make_library(MANUAL), store=store).resume(saved_id)
     conversation.approver = approver
     return Agent(conversation, model), approver
 

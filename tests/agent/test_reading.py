@@ -43,7 +43,7 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     assert words.startswith(f"Read 1 of 11 sections, and parts of {last.reading.partly} more. ")
     assert "Searched for: litres of a pump. Found, not read: Pump " in words
     agent.conversation.close()
-    resumed = Conversation(make_library(_PUMPS), saved_id=state.id, store=store).state
+    resumed = Conversation(make_library(_PUMPS), store=store).resume(state.id).state
     assert resumed.exchanges[0].reading == last.reading
 
 

@@ -97,7 +97,7 @@ async def test_a_request_that_the_program_did_not_survive_counts(store: Conversa
     start = encode_events((StepStarted(number=2, input_tokens=0),)).partition(b', "at"')[0]
     last_request = [number for number, line in enumerate(lines) if line.startswith(start)][-1]
     path.write_bytes(b"".join(lines[: last_request + 1]))
-    resumed = Conversation(make_library(MANUAL), saved_id=path.stem, store=store).state
+    resumed = Conversation(make_library(MANUAL), store=store).resume(path.stem).state
     whole = agent.conversation.state.spent
     (first,) = resumed.exchanges
     assert first.stopped is StopReason.CANCELLED

@@ -74,7 +74,7 @@ class Case:
     @classmethod
     def open(cls, folder: Path, ids: tuple[str, str]) -> "Case":
         store = ConversationStore(folder)
-        conversation = Conversation(_LIBRARY, saved_id=ids[0], store=store)
+        conversation = Conversation(_LIBRARY, store=store).resume(ids[0])
         case = cls(Agent(conversation, WaitingModel(), FakeSearcher()), store, ids[1], conversation.state)
         conversation.subscribe(case.shown.append)
         return case

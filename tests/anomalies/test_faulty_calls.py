@@ -118,7 +118,7 @@ def ask_and_open(folder: Path, failing: Failing) -> None:
     assert state.exchanges[-1].stopped is StopReason.ANSWERED
     agent.conversation.close()
     assert agent.conversation.save_failure == ""
-    resumed = Conversation(state.library, saved_id=state.id, store=store)
+    resumed = Conversation(state.library, store=store).resume(state.id)
     assert resumed.state == state
     resumed.close()
 

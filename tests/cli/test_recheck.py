@@ -89,7 +89,7 @@ def test_a_target_that_cannot_be_read_keeps_no_other_from_being_checked(run: Run
 def _write_piped(garden: Path, conversation: str) -> str:
     """Return what `ask` writes into a pipe."""
     library = open_library((str(garden),))
-    saved = Conversation(library, store=open_store(), saved_id=conversation)
+    saved = Conversation(library, store=open_store()).resume(conversation)
     written = render_report(AnswerReport(saved.state.exchanges[0], library), "scripted", is_laid_out=False)
     saved.close()
     return f"{written}\nSource: {garden}\n"

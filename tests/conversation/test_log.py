@@ -331,7 +331,7 @@ async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: Co
     assert [(one.question, one.answer, len(one.later)) for one in saved.exchanges] == [("Why?", "First.", 1)]
     assert "First." in render_markdown(saved, "a.md")
     assert "Second." not in render_markdown(saved, "a.md")
-    resumed = Conversation(make_library(), store=store, saved_id=conversation.state.id)
+    resumed = Conversation(make_library(), store=store).resume(conversation.state.id)
     await Agent(resumed, model).ask("And then?")
     read = "\n".join(message.text for message in model.requests[-1].messages)
     assert "First." in read
@@ -342,7 +342,8 @@ async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: Co
 
 async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store: ConversationStore) -> None:
     def start(saved_id: str = "") -> Conversation:
-        return Conversation(make_library(), store=store, saved_id=saved_id)
+        conversation = Conversation(make_library(), store=store)
+        return conversation.resume(saved_id) if saved_id else conversation
 
     def list_files() -> list[str]:
         return [path.name for path in store.drafts_folder.parent.rglob("*") if path.is_file()]

@@ -45,6 +45,6 @@ async def test_every_export_is_the_same_before_quitting_and_after_resuming(
     assert conversation.state.exchanges[0].stopped is (StopReason.ERROR if error else StopReason.ANSWERED)
     before = _export(conversation.state)
     conversation.close()
-    resumed = Conversation(conversation.state.library, saved_id=conversation.state.id, store=store)
+    resumed = Conversation(conversation.state.library, store=store).resume(conversation.state.id)
     assert _export(resumed.state) == before
     resumed.close()

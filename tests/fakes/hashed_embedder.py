@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roamtui.errors import ModelError
+from roamtui.search.lexicon import Language
 
 DIMENSIONS = 512
 _RUN_LENGTH = 4
@@ -21,10 +22,11 @@ class HashedEmbedder:
         *,
         fails_after: int | None = None,
         dimensions: int = DIMENSIONS,
-        is_local: bool = True,
+        embeds_unasked: bool = True,
     ) -> None:
         self.name = name
-        self.is_local = is_local
+        self.embeds_unasked = embeds_unasked
+        self.languages = (Language.ENGLISH,) if embeds_unasked else None
         self._dimensions = dimensions
         self._fails_after = fails_after
         self.asked: list[str] = []

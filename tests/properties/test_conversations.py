@@ -228,9 +228,9 @@ class Conversations(RuleBasedStateMachine):
 
     def _resume(self) -> None:
         self.conversation.close()
-        self.conversation = Conversation(
-            make_library(self.text), saved_id=self.state.id, store=self.store, options=self.options
-        )
+        saved_id = self.state.id
+        self.conversation = Conversation(make_library(self.text), store=self.store, options=self.options)
+        self.conversation.resume(saved_id)
 
     @precondition(lambda self: self.state.exchanges)
     @rule()

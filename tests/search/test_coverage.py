@@ -104,7 +104,7 @@ def test_idle_moments_embed_what_was_found_first(place: Place) -> None:
 
 
 def test_a_server_embeds_nothing_unasked(place: Place) -> None:
-    embedder = HashedEmbedder(is_local=False)
+    embedder = HashedEmbedder(embeds_unasked=False)
     searcher = place.open(embedder)
     words = place.open(None)
     assert searcher.search(LIBRARY, "bicycle") == words.search(LIBRARY, "bicycle")
@@ -122,7 +122,7 @@ def test_a_server_embeds_nothing_unasked(place: Place) -> None:
 
 
 def test_a_search_that_needs_all_vectors_needs_an_index_of_a_server(place: Place) -> None:
-    searcher = place.open(HashedEmbedder(is_local=False), SearchMode.VECTOR)
+    searcher = place.open(HashedEmbedder(embeds_unasked=False), SearchMode.VECTOR)
     with pytest.raises(UsageError, match=r"^hashed has not read 16 sections\. Run `roamtui index`"):
         searcher.search(LIBRARY, "bicyclists")
     searcher.embed_all()

@@ -1,5 +1,7 @@
 """Keyword search finds the section that a person means, and each ranking rule has its effect."""
 
+from functools import partial
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -35,7 +37,7 @@ def test_words_in_one_sentence_count_more_than_words_of_several() -> None:
 )
 def test_a_word_with_something_unseen_inside_is_one_word(word: str) -> None:
     library = make_library(f"# Other\n\nWords that are important.\n\n# Boat\n\nThis is an {word} note. More.\n")
-    hits = Searcher(library).search(library, "unimportant")
+    hits = Searcher(library).search(library, "unimportant", with_snippets=True)
     assert library.node(hits[0].section_id).title == "Boat"
     assert hits[0].snippet.startswith("This is an ")
 
@@ -52,14 +54,14 @@ def test_scripts_without_spaces_are_found(query: str, title: str) -> None:
 def test_a_snippet_has_no_markup_and_a_row_has_its_column_heads() -> None:
     text = "# Fees\n\nA **zebra** of [ours](x.md) eats `hay`.\n\n| Animal | Hay |\n|---|---|\n| *Okapi* | 5 kg |\n"
     library = make_library(text)
-    searcher = Searcher(library)
-    assert searcher.search(library, "zebra")[0].snippet == "A zebra of ours eats hay."
-    assert searcher.search(library, "okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
+    search = partial(Searcher(library).search, library, with_snippets=True)
+    assert search("zebra")[0].snippet == "A zebra of ours eats hay."
+    assert search("okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
 
 
 def test_snippets_are_safe_short_and_on_one_line() -> None:
     library = make_library(f"# One\n\nThe zebra\n\x1b[31m\u202e is {'very ' * 100} striped.\n")
-    snippet = Searcher(library).search(library, "zebra")[0].snippet
+    snippet = Searcher(library).search(library, "zebra", with_snippets=True)[0].snippet
     assert len(snippet) <= SNIPPET_LENGTH
     assert snippet.startswith("The zebra ␛[31m\N{REPLACEMENT CHARACTER} is very")
 

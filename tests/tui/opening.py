@@ -45,8 +45,9 @@ class Opener:
     ) -> DocumentSession:
         """Return a document of one section that is called as its source."""
         library = build_library(SourceText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
-        saved_id = conversation_id if self.store is not None else None
-        session = Conversation(library, saved_id=saved_id or "", store=self.store)
+        session = Conversation(library, store=self.store)
+        if conversation_id and self.store is not None:
+            session.resume(conversation_id)
         return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
     def open(

@@ -37,7 +37,9 @@ class Tables:
         self, source: str, log: str | None, model: Model | None, _report: ProgressCallback
     ) -> DocumentSession:
         library, loader = open_sources((source,))
-        session = Conversation(library, source_loader=loader, saved_id=log or "")
+        session = Conversation(library, source_loader=loader)
+        if log:
+            session.resume(log)
         return session_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
     def make_app(self, theme: str | None = None) -> RoamApp:

@@ -54,7 +54,7 @@ async def _play(folder: Path, *replies: Reply, options: AgentOptions) -> AsyncIt
         seen = await _look(ui)
     shutil.copytree(folder / "conversations", folder / "copy")
     store = ConversationStore(folder / "copy")
-    again = Conversation(_LIBRARY, saved_id=session.state.id, store=store)
+    again = Conversation(_LIBRARY, store=store).resume(session.state.id)
     async with running(_make_app(again, (), options), _SIZE) as ui:
         await ui.wait_until(lambda: ui.chat.current is not None)
         assert await _look(ui) == seen

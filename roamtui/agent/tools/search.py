@@ -59,7 +59,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     query = "; ".join(queries)
     listed = await asyncio.to_thread(render_hits, view, hits, query)
     results = tuple((section_id, "found") for section_id in (*listed.section_ids, *listed.also_found))
-    absent = listed.missing if results else ("Nothing was found", *listed.missing)
+    absent = listed.absent if results else ("Nothing was found", *listed.absent)
     absence = ""
     if absent:
         coverage = await asyncio.to_thread(measure_coverage, library, within)

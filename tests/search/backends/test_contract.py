@@ -68,7 +68,7 @@ def test_within_holds(backend: Backend, mode: SearchMode) -> None:
 @pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
 def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mode: SearchMode) -> None:
     embedder = HashedEmbedder()
-    hits = backend.open(LIBRARY, mode, embedder).search(LIBRARY, "gardenerswater")
+    hits = backend.open(LIBRARY, mode, embedder).search(LIBRARY, "gardenerswater", with_snippets=True)
     assert LIBRARY.node(hits[0].section_id).title == "Watering"
     assert hits[0].snippet == "The gardeners water the roses."
     count = len(embedder.asked)

@@ -285,7 +285,7 @@ async def test_the_draft_of_a_conversation_is_found_where_its_document_has_moved
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
     ui.conversation.close()
     new = old.rename(old.with_name("lights.md"))
-    resumed = Conversation(open_library([str(new)]), saved_id=saved_id, store=store)
+    resumed = Conversation(open_library([str(new)]), store=store).resume(saved_id)
     async with running(app_over(session_of(Agent(resumed, ScriptedModel(), options=NO_HITS)))) as ui:
         await ui.wait_until("Kept from last time")
         assert ui.box.text == "half"

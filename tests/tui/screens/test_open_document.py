@@ -109,7 +109,7 @@ async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationS
 
     def open_slowly(*_given: object) -> DocumentSession:
         gate.wait()
-        opened.append(Conversation(make_library(), store=store, saved_id=saved.state.id))
+        opened.append(Conversation(make_library(), store=store).resume(saved.state.id))
         return session_of(Agent(opened[0], ScriptedModel(), options=NO_HITS))
 
     async with choosing(RoamApp(make_options(list_offers=lambda: OFFERS, open_source=open_slowly))) as ui:

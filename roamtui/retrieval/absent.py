@@ -1,6 +1,6 @@
 """Find the names, numbers, codes and quoted words of a query that are nowhere in the text of a library.
 
-It never says that other words are missing: a text can say the same in other forms and words.
+It never says that other words are absent: a text can say the same in other forms and words.
 """
 
 import re
@@ -49,7 +49,7 @@ def format_quoted(words: Sequence[str]) -> str:
 
 
 def list_absence_clauses(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the clause for `format_absence` that some words are missing; none without words."""
+    """Return the clause for `format_absence` that some words are absent; none without words."""
     return (f"{format_quoted(words)} {'do' if len(words) > 1 else 'does'} not occur",) if words else ()
 
 
@@ -63,13 +63,13 @@ def list_absent_names(query: str, library: Library) -> list[str]:
     if not _is_scannable(texts):
         return []
     titles = [title for document in library.documents for title in (document.title, *document.columns.titles)]
-    missing = _list_forms(query)
+    absent = _list_forms(query)
     for text in ("\n".join((library.source, *titles)), *texts):
-        for piece in _iter_normalised(text) if missing else ():
-            missing = {
-                word: forms for word, forms in missing.items() if not any(form in piece for form in forms)
+        for piece in _iter_normalised(text) if absent else ():
+            absent = {
+                word: forms for word, forms in absent.items() if not any(form in piece for form in forms)
             }
-    return [*missing]
+    return [*absent]
 
 
 def expand_abbreviations(question: str, library: Library) -> str:
@@ -103,7 +103,7 @@ def expand_abbreviations(question: str, library: Library) -> str:
 
 
 def _list_forms(query: str) -> dict[str, list[str]]:
-    """Return each word of a query that may be said to be missing, with the forms that show it is not."""
+    """Return each word of a query that may be said to be absent, with the forms that show it is not."""
     query = normalise_unicode(query)
     quoted = find_quoted_phrases(query, words_min=1)
     forms = {phrase: [_normalise(phrase)] for phrase in quoted}

@@ -4,7 +4,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.retrieval.missing import expand_abbreviations, list_absence_clauses, list_absent_names
+from roamtui.retrieval.absent import expand_abbreviations, list_absence_clauses, list_absent_names
 from tests.case_files import read_rows
 
 _TEXT = (
@@ -14,17 +14,17 @@ _TEXT = (
 )
 
 
-@pytest.mark.parametrize(("query", "missing"), read_rows("retrieval/missing", "missing"))
-def test_only_names_numbers_codes_and_quoted_words_are_said_to_be_missing(query: str, missing: str) -> None:
+@pytest.mark.parametrize(("query", "absent"), read_rows("retrieval/absent", "absent"))
+def test_only_names_numbers_codes_and_quoted_words_are_said_to_be_absent(query: str, absent: str) -> None:
     library = Library(source="/d/notes.md", root=parse_document(_TEXT, name="notes.md"))
-    assert ", ".join(list_absent_names(query, library)) == missing
+    assert ", ".join(list_absent_names(query, library)) == absent
 
 
 @pytest.mark.parametrize(
     ("count", "statement"),
     [(0, ()), (1, ("“a0” does not occur",)), (3, ("“a0”, “a1” and “a2” do not occur",))],
 )
-def test_missing_words_are_one_statement(count: int, statement: tuple[str, ...]) -> None:
+def test_absent_words_are_one_statement(count: int, statement: tuple[str, ...]) -> None:
     assert list_absence_clauses([f"a{number}" for number in range(count)]) == statement
     assert "a6" not in "".join(list_absence_clauses([f"a{number}" for number in range(9)]))
 
