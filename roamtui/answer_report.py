@@ -113,19 +113,10 @@ class AnswerReport:
         return f"{count} {UNNAMED_LABEL} {reason}: {listed}"
 
     @property
-    def reading_summary(self) -> str:
-        """Says what the model read, searched for, and found but did not read; empty without one."""
-        return _format_reading(self.exchange)
-
-    @property
-    def origin(self) -> str:
-        """Says who answered, when, at what cost, and from what text."""
-        return _format_origin(self.exchange)
-
-    @property
     def facts(self) -> list[str]:
         """What is said about the quotes, the reading and the origin."""
-        return [*filter(None, [self.quote_summary, self.reading_summary, self.origin])]
+        exchange = self.exchange
+        return [*filter(None, [self.quote_summary, format_reading(exchange), format_origin(exchange)])]
 
     @property
     def sources(self) -> list[str]:
@@ -136,8 +127,8 @@ class AnswerReport:
             lines.append(format_source_line(citation, number, label))
             if nearest := format_nearest(citation):
                 lines.append(f"   {nearest}")
-            if citation.surroundings is not None:
-                lines.append(f"   {format_sentence(citation.surroundings.text)}")
+            if citation.sentence:
+                lines.append(f"   {format_sentence(citation.sentence)}")
         return lines
 
     @property
@@ -178,10 +169,11 @@ def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
 
 def format_cell_facts(cell: Cell) -> str:
     """Format the origin of a cell, and what the model read and did not read, as one line."""
-    return ". ".join(filter(None, [_format_origin(cell), _format_reading(cell)]))
+    return ". ".join(filter(None, [format_origin(cell), format_reading(cell)]))
 
 
-def _format_origin(answer: Exchange | Cell) -> str:
+def format_origin(answer: Exchange | Cell) -> str:
+    """Format who answered, when, at what cost, and from what text."""
     if not answer.asked_at:
         return ""
     who = "without a model" if answer.has_passages else answer.model
@@ -192,7 +184,8 @@ def _format_origin(answer: Exchange | Cell) -> str:
     return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
 
 
-def _format_reading(answer: Exchange | Cell) -> str:
+def format_reading(answer: Exchange | Cell) -> str:
+    """Format what the model read, searched for, and found but did not read; empty without one."""
     reading = answer.reading
     if reading is None or answer.has_passages:
         return ""

@@ -116,7 +116,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return OpenedSource(library, loader)
 
     def _add_summaries(self, library: Library) -> Library:
-        """Add the summaries that the index of the library holds."""
         path = IndexLocation(folder=cache_path("indexes")).get_path(library)
         if path is None or not path.exists():
             return library
@@ -189,11 +188,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return reload_documents(library, loader, previous, changed)
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make the model of the settings, or with a name, another one; see `registry.make_model`.
-
-        Raises:
-            UsageError: The name or URL is invalid.
-        """
+        """Make the model of the settings, or with a name, another one; see `registry.make_model`."""
         from roamtui.models.registry import make_model
 
         if not name:

@@ -104,11 +104,7 @@ def _make_app_parser() -> CommandParser:
 
 
 def parse_arguments(arguments: list[str]) -> Namespace:
-    """Parse the arguments of a command, whose function is `run` in the result.
-
-    Raises:
-        UsageError: The arguments are invalid.
-    """
+    """Parse the arguments of a command, whose function is `run` in the result, or raise `UsageError`."""
     first = arguments[0] if arguments else ""
     name = first if first in COMMANDS else ""
     rest = arguments[1:] if name else arguments
@@ -137,7 +133,6 @@ def _run_app(args: Namespace) -> int:
 
 
 def _render_completion(shell: str) -> str:
-    """Render the script that completes commands, flags, their values and files in a shell."""
     import shtab
 
     root = _make_app_parser()  # with its sources, no command would be offered

@@ -176,17 +176,16 @@ class Launch(Struct, frozen=True, kw_only=True):
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
         if self.conversation_id is not None and not self.sources:
-            return self._find_source().run()
+            return self._resolve_conversation().run()
         is_table = self._is_table()
-        is_plain = self.should_run_plain and not _is_in_browser()
         if is_table and (self.conversation_id is not None or self.is_watching):
             raise UsageError(
                 "a table has no conversation, and is not watched."
                 " Leave out --continue, --conversation and --watch."
             )
-        if is_table and is_plain:
+        if is_table and self.should_run_plain:
             raise UsageError("a table needs the app. In a simple terminal, use `roamtui table`.")
-        if is_plain:
+        if self.should_run_plain:
             return self._run_plain()
         self._check_screen()
         services = AppServices(self.bootstrap, is_watching=self.is_watching)
@@ -202,8 +201,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
         return run_until_exit(RoamApp(services.options, first))
 
-    def _find_source(self) -> Launch:
-        """Return this with the source of the conversation."""
+    def _resolve_conversation(self) -> Launch:
         store = open_store()
         saved_id = self.conversation_id or store.find_latest().id
         source = store.load(saved_id).source
@@ -219,7 +217,6 @@ class Launch(Struct, frozen=True, kw_only=True):
         return is_table(Path(self.sources[0]))
 
     def _check_screen(self) -> None:
-        """Check that the app can be shown. If a file is missing, say that first."""
         if self.has_screen:
             return
         for path in map(Path, filter(is_path, self.sources)):
@@ -233,7 +230,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     def should_run_plain(self) -> bool:
         """Whether plain text is requested, or the terminal cannot show anything else."""
         is_dumb = os.environ.get("TERM") == "dumb" and sys.stdin.isatty() and sys.stdout.isatty()
-        return self.is_plain or is_dumb
+        return (self.is_plain or is_dumb) and not _is_in_browser()
 
     def _run_plain(self) -> int:
         library, loader = self.bootstrap.open(self.sources, load_all=True)

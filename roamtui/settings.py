@@ -210,7 +210,6 @@ def _explain(error: msgspec.ValidationError, table: dict[str, Any]) -> str:
 
 
 def _get_wrong_name(table: dict[str, Any], place: str) -> str:
-    """Return the name of the first model or action whose value is wrong."""
     key, kind = ("keys", str) if place.startswith("keys") else ("models", ModelSettings)
     for name, value in table[key].items():
         try:

@@ -218,11 +218,7 @@ def add_answering_arguments(parser: CommandParser) -> None:
 
 
 def refuse_unused(options: Mapping[str, object], place: str) -> None:
-    """Refuse the first option with a value, because none of these options has an effect in this place.
-
-    Raises:
-        UsageError: One of the options has a value.
-    """
+    """Raise `UsageError` for the first option with a value: none of them has an effect in this place."""
     for name, value in options.items():
         if value:
             raise UsageError(f"{name} has no effect {place}. Leave it out.")

@@ -45,11 +45,7 @@ def _run_ask(args: Namespace) -> int:
     agent = bootstrap.make_agent(library, loader, saved_id, bootstrap.make_model())
     if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs consent
         agent.use_model(agent.model)
-    output_format = OutputFormat.TEXT
-    if args.events:
-        output_format = OutputFormat.EVENTS
-    elif args.json:
-        output_format = OutputFormat.JSON
+    output_format = OutputFormat("events" if args.events else "json" if args.json else "text")
     status = asyncio.run(run_ask(agent, args.question, within, output_format))
     return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_proven)
 

@@ -136,7 +136,6 @@ def _find_rank(hit_ids: Sequence[str], gold_ids: frozenset[str]) -> int | None:
 async def _ask_agent(
     question: EvalQuestion, golds: GoldIds, corpus: _Corpus, model: Model, options: AgentOptions | None
 ) -> AgentScore:
-    """Ask a question, and score what was opened and cited."""
     conversation = Conversation(corpus.library, earlier=make_exchanges(question.history or ()))
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)

@@ -100,8 +100,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
                     quote = simplify_quote(quote)
                 lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
                 location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
-            surroundings = citation.surroundings
-            sentence = format_sentence(surroundings.text) if surroundings is not None else ""
+            sentence = format_sentence(citation.sentence) if citation.sentence else ""
             change = f"*({located.change_note})*" if located.change_note else ""
             parts += filter(None, [location, sentence, change, located.note.comment])
     return sanitise_text("\n\n".join(parts)) + "\n"

@@ -59,18 +59,14 @@ def render_csv(table: ResultTable, path: Path) -> str:
             if cell is None:
                 fields += [""] * len(_COLUMNS)
                 continue
-            quote = ""
-            quote_state = ""
-            sentence = ""
-            place = ""
+            proof = ["", "", "", ""]
             if (best := cell.best_citation) is not None:
-                quote = join_quote_lines(best.quote or "")
-                quote_state = PASSAGE_LABEL if cell.has_passages else best.label
-                sentence = best.sentence
+                label = PASSAGE_LABEL if cell.has_passages else best.label
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(best.path), best.place]))
-            fields += map(sanitise_line, (cell.value, cell.state.value))
-            fields.append(sanitise_text(quote))
-            fields += map(sanitise_line, (quote_state, sentence, place, cell.note, format_cell_facts(cell)))
+                quote_text = sanitise_text(join_quote_lines(best.quote or ""))
+                proof = [quote_text, *map(sanitise_line, (label, best.sentence, place))]
+            fields += [*map(sanitise_line, (cell.value, cell.state.value)), *proof]
+            fields += map(sanitise_line, (cell.note, format_cell_facts(cell)))
         lines.append(fields)
     output = io.StringIO()
     csv.writer(output).writerows(

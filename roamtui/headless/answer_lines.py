@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from roamtui.answer_report import AnswerReport
+from roamtui.answer_report import AnswerReport, format_reading
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notices import Severity, format_cost
 from roamtui.markdown.blocks import Emphasis
@@ -89,7 +89,6 @@ def render_report(report: AnswerReport, model_name: str, *, is_laid_out: bool) -
 
 
 def _list_sources(report: AnswerReport) -> list[str | QuotedSentence]:
-    """List the sources of an answer, in the words of the chat, and the text around their quotes."""
     exchange = report.exchange
     lines: list[str | QuotedSentence] = []
     for number, citation in enumerate(exchange.citations, start=1):
@@ -106,7 +105,6 @@ def _list_sources(report: AnswerReport) -> list[str | QuotedSentence]:
 
 
 def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
-    """List the proof of an answer, what was read for it, and its model and cost, as lines."""
     exchange = report.exchange
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "; choose a model with --model" if exchange.has_passages else ""
@@ -116,7 +114,7 @@ def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
     proof, severity = report.proof_notice or ("", Severity.INFO)
     if severity is Severity.WARNING:
         proof = f"! {proof}"
-    return [*filter(None, [report.quote_summary, proof, report.reading_summary, f"({model_name}{ending})"])]
+    return [*filter(None, [report.quote_summary, proof, format_reading(exchange), f"({model_name}{ending})"])]
 
 
 def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> str:

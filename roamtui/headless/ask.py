@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from roamtui.agent.agent import Agent
-from roamtui.answer_report import AnswerReport, list_facts
+from roamtui.answer_report import AnswerReport, format_origin, list_facts
 from roamtui.conversation.events import (
     ConversationEvent,
     NodesLoaded,
@@ -92,7 +92,7 @@ async def run_ask(
         shown = abbreviate_sources(state.library.source)
         source = f"Source: {shown}" if exchange.citations else ""  # `recheck` reads it
         is_answered = exchange.answer or exchange.citations
-        origin = AnswerReport(exchange, state.library).origin if is_answered else ""
+        origin = format_origin(exchange) if is_answered else ""
         lines = [sanitise_line(line) for line in (source, origin) if line]
         write_data("".join(f"{line}\n" for line in ("", *lines) if lines))
     return status

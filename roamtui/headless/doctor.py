@@ -85,7 +85,6 @@ def _format_report(report: ModelAvailability) -> str:
 
 
 def _describe_meaning(options: RetrievalOptions) -> str:
-    """Say whether search by meaning is used, and what it needs if not."""
     if options.mode in (SearchMode.OFF, SearchMode.KEYWORD):
         return f"not used, because the mode of search is {options.mode}"
     try:

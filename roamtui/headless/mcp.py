@@ -71,11 +71,7 @@ class McpSession:
             await asyncio.to_thread(self._refresh)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Run a tool, and return its result for the client's model.
-
-        Raises:
-            RoamtuiError: The call is wrong or failed, or the source cannot be opened.
-        """
+        """Run a tool, and return its result for the client's model, or raise `RoamtuiError`."""
         if name not in self._tools:
             shown = shorten(sanitise_line(name), 60)
             raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.')

@@ -47,10 +47,8 @@ def run_mcp_server(specs: Iterable[ToolSpec], make_session: Callable[[], McpSess
     """Serve the tools of a library to the client on stdin and stdout until it disconnects.
 
     Nothing else writes there. `make_session` runs in a thread while the client shakes hands and lists the
-    tools, because it imports much. ctrl+c ends the process immediately: there is nothing to save.
-
-    Raises:
-        RoamtuiError: The source cannot be opened.
+    tools, because it imports much. ctrl+c ends the process immediately: there is nothing to save. Raise
+    `RoamtuiError` if the source cannot be opened.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     tools = [

@@ -149,11 +149,7 @@ def _end_line(text: str) -> str:
 
 
 def _list_texts(library: Library, reference: Reference) -> list[str]:
-    """Return the source text of a section, of its part, or of the sections of a range.
-
-    Raises:
-        RoamtuiError: There is no such part or range, or the section could not be read.
-    """
+    """Return the source text of a section, of its part, or of the sections of a range."""
     section_id = reference.section_id
     if section_id in library and (problem := library.node(section_id).problem):
         raise SourceError(problem)

@@ -212,7 +212,6 @@ class TableFiller(Struct, kw_only=True):
         return opened
 
     def _make_failed(self, source: str, column: Column, text_hash: str = "") -> Cell:
-        """Make the cell of a question that is not answered."""
         model = self.plan.model.name
         return Cell(row=source, column=column.key, text_hash=text_hash, model=model, state=CellState.FAILED)
 

@@ -90,11 +90,7 @@ def hold_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
 
 
 def add_column(table: ResultTable, column: Column) -> None:
-    """Add a column, also while a run of this program fills the table.
-
-    Raises:
-        StoreError: The log cannot be written, or another program uses it.
-    """
+    """Add a column, also while a run of this program fills the table, or raise `StoreError`."""
     with _open_log(table) if table.log is None else nullcontext(table.log) as file:
         _update_definition(table, file, (column,))
     table.columns = drop_repeated_columns((*table.columns, column))

@@ -65,11 +65,7 @@ def run_web_server(arguments: Sequence[str], *, port: int, title: str) -> None:
 
 
 def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
-    """Make the server without starting it.
-
-    Raises:
-        RoamtuiError: The system cannot pass an argument on.
-    """
+    """Make the server without starting it."""
     return LoopbackServer(_make_command(*arguments), host=HOST, port=port, title=sanitise_line(title))
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from roamtui.answer_report import AnswerReport
+from roamtui.answer_report import format_reading
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import make_notices
@@ -39,7 +39,7 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     assert last.reading.queries == ("litres of a pump",)
     state = agent.conversation.state
     exchange = state.exchanges[-1]
-    words = AnswerReport(exchange, state.library).reading_summary
+    words = format_reading(exchange)
     assert words.startswith(f"Read 1 of 11 sections, and parts of {last.reading.partly} more. ")
     assert "Searched for: litres of a pump. Found, not read: Pump " in words
     agent.conversation.close()
@@ -65,4 +65,4 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     last = await answer(agent, "How much?", opened, saying("Not found: nothing."))
     assert last.reading is not None
     exchange = agent.conversation.state.exchanges[-1]
-    assert AnswerReport(exchange, library).reading_summary == "Read the whole document"
+    assert format_reading(exchange) == "Read the whole document"

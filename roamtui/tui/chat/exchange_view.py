@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.selection import Selection
 from typing_extensions import override
 
-from roamtui.answer_report import AnswerReport
+from roamtui.answer_report import AnswerReport, format_reading
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -339,7 +339,7 @@ class ExchangeView(ContentView):
             sign = "✗ " if severity is Severity.ERROR else ""
             words = adapt_flags(sanitise_line(text), self._keys)
             parts.append(Content.styled(f"{sign}{words}", _STYLES[severity]))
-        if read := report.reading_summary:
+        if read := format_reading(exchange):
             parts.append(Content(read))
         if outcome.unread and outcome.passages is None:
             words = f"asks again with {'them' if outcome.unread[1:] else 'it'}"

@@ -171,7 +171,7 @@ class QuestionArea(Container):
         """Follow the question whose turn it is into the conversation, or follow another conversation."""
         match event:
             case QuestionReceived():
-                self._queue.mark_shown()
+                self._queue.is_shown = True
                 self._show_waiting()
             case QuestionAsked():
                 if (asked := self._queue.end_current()) is not None:

@@ -18,13 +18,12 @@ class QuestionQueue:
     def __init__(self) -> None:
         self.current: SentQuestion | None = None
         """The question whose turn it is, until it is part of the conversation."""
-        self._is_shown = False
+        self.is_shown = False
         """Whether the conversation shows it already."""
         self._waiting: list[SentQuestion] = []
         """The questions after it, oldest first."""
 
     def __len__(self) -> int:
-        """Return how many questions wait for their turn."""
         return len(self._waiting)
 
     def add(self, sent: SentQuestion) -> None:
@@ -36,12 +35,8 @@ class QuestionQueue:
         if not self._waiting:
             return None
         self.current = self._waiting.pop(0)
-        self._is_shown = False
+        self.is_shown = False
         return self.current
-
-    def mark_shown(self) -> None:
-        """Leave the current question out of `list_unshown`, because the conversation shows it."""
-        self._is_shown = True
 
     def end_current(self) -> SentQuestion | None:
         """End the turn. Return its question, unless that is part of the conversation."""
@@ -55,5 +50,5 @@ class QuestionQueue:
 
     def list_unshown(self) -> list[str]:
         """List the questions that the conversation does not show yet, oldest first."""
-        current = [] if self.current is None or self._is_shown else [self.current]
+        current = [] if self.current is None or self.is_shown else [self.current]
         return [sent.question for sent in (*current, *self._waiting)]

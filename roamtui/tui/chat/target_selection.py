@@ -92,7 +92,6 @@ class TargetSelection:
         )
 
     def _find_lines(self, view: ContentView, index: int) -> range:
-        """Return the lines of the conversation that a target has."""
         top = self._log.compute_top(view)
         lines = view.find_target_lines(index)
         return range(top + lines.start, top + lines.stop)

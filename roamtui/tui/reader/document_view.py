@@ -25,6 +25,17 @@ from roamtui.text import find_body_start
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""
+CHUNK_LENGTH = 3_000
+"""In characters. A chunk ends at the first suitable position after this length."""
+CHUNK_LENGTH_MAX = 12_000
+"""In characters. A chunk without a suitable position up to here ends at a line end in its second half. If
+there is no line end, the line is split."""
+_FENCE_OR_BLANK = re.compile(
+    r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
+)
+"""The first or last line of a fence, or a blank line before a line that is not indented."""
+_LINE_END = re.compile(r"\r\n?|\n")
+_BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 
 class DocumentView(Struct, frozen=True, kw_only=True):
@@ -66,20 +77,6 @@ def make_document_view(library: Library, section_id: str) -> DocumentView:
     if generated:
         return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
     return DocumentView(document=document, start=node.content_span.start)
-
-
-CHUNK_LENGTH = 3_000
-"""In characters. A chunk ends at the first suitable position after this length."""
-CHUNK_LENGTH_MAX = 12_000
-"""In characters. A chunk without a suitable position up to here ends at a line end in its second half. If
-there is no line end, the line is split."""
-
-_FENCE_OR_BLANK = re.compile(
-    r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
-)
-"""The first or last line of a fence, or a blank line before a line that is not indented."""
-_LINE_END = re.compile(r"\r\n?|\n")
-_BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 
 class TextChunk(Struct, frozen=True, kw_only=True):

@@ -75,9 +75,6 @@ class Reader(LinesView, inherit_bindings=False):
         """Show a section from an offset on, or a span to highlight. It may be in another document.
 
         With `is_nearest`, the highlight has another colour than a quote.
-
-        Raises:
-            UnknownSectionError: The library has no such section.
         """
         view = make_document_view(library, section_id)
         self._library = library

@@ -27,9 +27,7 @@ from roamtui.tui.screen_words import format_ancestors
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, Row
 
-_TITLES_MAX = 5
-_SECTIONS_MAX = 25
-_HITS_MAX = 20
+_TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
 """Maximum number of sections that are listed by title, by text and by meaning."""
 _PAUSE_SECONDS = 0.15
 """The configured search starts once typing has paused for this long, not with half a word."""

@@ -385,7 +385,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._show_model()
 
     def _show_model(self) -> None:
-        """Say everywhere which model answers, and start it."""
         self.status_line.show_model(self.agent.model)
         self.welcome.show_model(self.agent.model.name)
         self.background_work.prepare_agent()

@@ -149,8 +149,8 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
-        files = [offer for offer in self.list.items if offer.group is OfferGroup.FILE]
-        files = [offer for offer in files if offer.source != self.typed]
+        offers = self.list.items
+        files = [each for each in offers if each.group is OfferGroup.FILE and each.source != self.typed]
         highlighted = self.list.highlighted_item
         chosen = highlighted if highlighted in files else next(iter(files), None)
         if chosen is not None:

@@ -89,7 +89,7 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         for column in columns:
             self.add_column(_make_line(column.title), width=column_width - _PADDING, key=column.key)
         for row in rows:
-            cells = map(self._draw, self.table.list_cells(row))
+            cells = map(self.draw_cell, self.table.list_cells(row))
             self.add_row(_make_line(row.title, Style(bold=True)), *cells, key=row.source)
         self.move_cursor(row=place.row, column=place.column)
 
@@ -98,11 +98,8 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         row, column = super().validate_cursor_coordinate(value)
         return Coordinate(row, column or min(1, len(self.table.columns)))
 
-    def show_cell(self, cell: Cell) -> None:
-        """Draw a cell again."""
-        self.update_cell(cell.row, cell.column, self._draw(cell))
-
-    def _draw(self, cell: Cell | None) -> Text:
+    def draw_cell(self, cell: Cell | None) -> Text:
+        """Draw the words of a cell."""
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
@@ -295,7 +292,7 @@ class TableScreen(Screen[None]):
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
         if cell is not None:
-            self._grid.show_cell(cell)
+            self._grid.update_cell(cell.row, cell.column, self._grid.draw_cell(cell))
             if self._grid.current_cell is cell:
                 self._show_proof()
         self._show_head()
