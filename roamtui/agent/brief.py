@@ -7,9 +7,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.first_request import QuestionContext, list_history_texts, search_or_warn
+from roamtui.agent.first_request import list_history_texts, search_or_warn
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
 from roamtui.conversation.events import Origin
 from roamtui.conversation.messages import Message, Role
@@ -35,7 +36,22 @@ _FRAME_TOKENS = 60
 """Tokens of the words around the text and the question."""
 
 
-def make_brief_request(context: QuestionContext, note: str) -> ModelRequest:
+class BriefContext(Struct, frozen=True, kw_only=True):
+    """What a short request has."""
+
+    question: str
+    """The question. A follow-up has the question before it."""
+    text: str = ""
+    """All that the question is about, or what was found for it."""
+    excerpts: tuple[Span, ...] = ()
+    """Document text in it."""
+    hits: tuple[Hit, ...] = ()
+    """The hits that come into question, best first."""
+    read_ids: frozenset[str] = frozenset()
+    """The sections with an excerpt in the text."""
+
+
+def make_brief_request(context: BriefContext, note: str) -> ModelRequest:
     """Make the request. A `note` says what kind of answer is wanted, if anything."""
     parts = filter(None, [context.text, BRIEF_INSTRUCTION, note, f"Question: {context.question}"])
     return ModelRequest(messages=(Message(role=Role.USER, text="\n\n".join(parts)),))
@@ -49,29 +65,22 @@ async def choose_brief_context(
     *,
     room_tokens: int,
     warn: Callable[[str], None],
-) -> QuestionContext:
+) -> BriefContext:
     """Choose the text for a question: all that it is about if there is room, or else what search finds.
 
     Sections that the person opened come before hits. `warn` is called if the search fails.
     """
     library = state.library
     questions = (*state.questions, question)
-    context = QuestionContext(question=complete_follow_up(questions))
+    context = BriefContext(question=complete_follow_up(questions))
     room_tokens = max(0, room_tokens - estimate_tokens(context.question) - _FRAME_TOKENS)
     if whole := _list_whole(library, within, room_tokens):
         return _fill(context, library, {section_id: (span,) for section_id, span in whole.items()})
     hits: Sequence[Hit] = ()
     if searcher is not None:
-        search = partial(
-            search_question,
-            searcher,
-            library,
-            questions,
-            earlier=list_history_texts(state.exchanges),
-            within=within,
-            limit=policy.EXCERPTS_MAX,
-        )
-        hits = await search_or_warn(searcher, lambda: search()[1], warn) or ()
+        earlier = list_history_texts(state.exchanges)
+        search = partial(search_question, searcher, library, questions, earlier=earlier, within=within)
+        hits = await search_or_warn(searcher, lambda: search(limit=policy.EXCERPTS_MAX)[1], warn) or ()
     opened = [
         section.section_id
         for section in state.open_sections.values()
@@ -96,9 +105,7 @@ def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[
     return {within: span} if is_short and not has_others else {}
 
 
-def _fill(
-    context: QuestionContext, library: Library, chosen: Mapping[str, Sequence[Span]]
-) -> QuestionContext:
+def _fill(context: BriefContext, library: Library, chosen: Mapping[str, Sequence[Span]]) -> BriefContext:
     """Add the text of the chosen parts of sections, each below its titles."""
     parts: list[str] = []
     spans: list[Span] = []

@@ -40,10 +40,8 @@ _NEAR_SHARE = 0.1
 class QuestionContext(Struct, frozen=True, kw_only=True):
     """What comes with a question."""
 
-    question: str = ""
-    """The question of a short request. A follow-up has the question before it."""
     text: str = ""
-    """Hits and the outline near them, or all text of a short request. It is empty for a small document."""
+    """Hits and the outline near them. It is empty for a small document."""
     excerpts: tuple[Span, ...] = ()
     """Document text in it."""
     hits: tuple[Hit, ...] = ()

@@ -2,6 +2,8 @@
 
 import re
 
+from roamtui.search.lexicon import make_pattern
+
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""
 
@@ -12,8 +14,6 @@ def is_not_found(answer: str, *, has_source: bool = True) -> bool:
     In an answer that has a source, these words begin a sentence if a word follows in the same line, as in
     "Not found errors are logged".
     """
-    from roamtui.search.lexicon import make_pattern  # noqa: PLC0415
-
     ending = r"(?![^\S\n]*[^\W_])" if has_source else ""
     start = re.compile(rf"(?:{make_pattern('not found')}){ending}", re.IGNORECASE)
     return start.match(answer.lstrip("*_#> \n")) is not None

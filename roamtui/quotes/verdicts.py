@@ -77,13 +77,9 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
 def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]) -> list[Mark]:
     """List the marks of an answer: the marks of its citations, and other known ids outside of its quotes."""
     cited = {(citation.section_id, start) for citation in citations for start in citation.marks}
-
-    def is_cited(mark: Mark) -> bool:
-        return (mark.section_ids[0], mark.start) in cited
-
     quoted = sorted((citation.start, citation.end) for citation in citations)
     marks: list[Mark] = []
-    for mark in iter_marks(answer, known, is_cited):
+    for mark in iter_marks(answer, known, lambda mark: (mark.section_ids[0], mark.start) in cited):
         index = bisect_right(quoted, (mark.start, len(answer))) - 1
         is_in_quote = index >= 0 and mark.start < quoted[index][1]
         if not is_in_quote:
@@ -242,10 +238,10 @@ class QuoteChecker:
         return tuple(unnamed)
 
     def _read_answer(self, answer: str) -> ParsedAnswer:
-        def is_invented(mark: Mark) -> bool:
-            return not self._has_read(answer[mark.start : mark.end])
-
-        return read_answer(answer, tuple(iter_marks(answer, self._library, is_invented)))
+        marks = iter_marks(
+            answer, self._library, lambda mark: not self._has_read(answer[mark.start : mark.end])
+        )
+        return read_answer(answer, tuple(marks))
 
     def _has_read(self, words: str) -> bool:
         texts = ((self._library.documents_by_key[doc].text, bounds) for doc, bounds in self._read.items())

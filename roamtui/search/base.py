@@ -29,8 +29,6 @@ Comparison = Callable[[str, Sequence[str]], Sequence[float]]
 NEAR_SIMILARITY_MIN = 0.39
 """Minimum cosine of a section that is near a query in meaning. 1 of 32 answerable questions in everyday words
 shares no word with the document and is below it. Queries of invented words have 0.18 at most."""
-_EMBEDDED_LENGTH_MAX = 2_000
-"""Maximum embedded characters of a query. Embedders use only the first few hundred words."""
 
 
 class SearchMode(StrEnum):
@@ -92,11 +90,6 @@ class Ranking(Struct, frozen=True, kw_only=True):
     """Finds the terms of the query, and likely corrections of mistyped words."""
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
-
-    def format_embedded_query(self, query: str) -> str:
-        """Return a query as it is embedded: after the title of its strongest topic, and not too long."""
-        titles = [self.library.node(topic_id).title for topic_id in self.topics[:1]]
-        return ": ".join([*titles, query])[:_EMBEDDED_LENGTH_MAX]
 
 
 class Embedder(Protocol):

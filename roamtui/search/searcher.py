@@ -58,6 +58,8 @@ _CHILDREN_MAX = 2
 """Maximum number of children that a section brings."""
 _TEXTLESS_KINDS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
 """Kinds of nodes without a text of their own."""
+_EMBEDDED_LENGTH_MAX = 2_000
+"""Maximum embedded characters of a query. Embedders use only the first few hundred words."""
 _RERANKED_COUNT = 20
 _RERANKED_LENGTH = 800
 """Number of characters of each section that the reranking model reads."""
@@ -308,7 +310,8 @@ class Searcher:
         near: dict[str, NearSection] = {}
         try:
             if embedder.embeds_unasked or vectors.has_any:
-                vector = vectors.embed_query(ranking.format_embedded_query(query))
+                topic = [ranking.library.node(topic_id).title for topic_id in ranking.topics[:1]]
+                vector = vectors.embed_query(": ".join([*topic, query])[:_EMBEDDED_LENGTH_MAX])
                 if embedder.embeds_unasked and vectors.missing:
                     self._embed_found(vectors)
                 limit = 0 if is_phrase else CANDIDATES  # words in quotation marks must be in a hit
