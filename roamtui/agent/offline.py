@@ -43,6 +43,7 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
+from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.absent import expand_abbreviations, list_absence_clauses, list_absent_names
@@ -62,6 +63,8 @@ _ROOM_TOKENS = 30_000
 _HITS_MAX = 20
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
+_QUERY_LENGTH_MAX = 100
+"""Maximum length of a follow-up's query, in which the question before may be a pasted page."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = "These are the nearest passages."
 _NEAREST_BY_WORDS = "These are the nearest passages, by words alone."
@@ -119,6 +122,9 @@ async def answer_offline(
     else:
         lead = await asyncio.to_thread(_write_lead, state, found, absent)
     if searcher is not None and not error:
+        if found.query != question:
+            query = shorten(sanitise_line(found.query), _QUERY_LENGTH_MAX)
+            lead = f"{lead} Searched with the question before: “{query}”."
         coverage = searcher.vector_coverage
         if not coverage.is_whole:
             part = f"Only {coverage.share} were compared by meaning so far."

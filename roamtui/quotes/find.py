@@ -166,12 +166,16 @@ class _QuoteVariant(Struct, frozen=True):
     is_code: bool = False
 
 
+def split_at_ellipses(quote: str) -> list[str]:
+    """Return the parts of a quote between its ellipses. One at an end omits what the quote does not need."""
+    return [part.strip() for part in _ELLIPSIS.split(quote) if any(map(str.isalnum, part))]
+
+
 @lru_cache(maxsize=256)
 def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
     """Return the ways to read a quote, the likeliest first. One that is too short has none."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
-    # an ellipsis at an end omits what the quote does not need
-    parts = [part.strip() for part in _ELLIPSIS.split(whole) if any(map(str.isalnum, part))]
+    parts = split_at_ellipses(whole)
     if not 1 <= len(parts) <= _PARTS_MAX:
         return ()
     different: dict[tuple[bytes, ...], _QuoteVariant] = {}

@@ -13,8 +13,11 @@ from heapq import nlargest
 from itertools import islice
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
+from roamtui.quotes.find import find_in_span, split_at_ellipses
 from roamtui.quotes.spans import widen_to_sections
 from roamtui.quotes.words import BRACKETS, TextWords, read_plain_words, read_words
 from roamtui.sentences import get_sentence
@@ -60,13 +63,36 @@ class DiffPart(NamedTuple):
 def find_nearest(
     quote: str, library: Library, spans: Sequence[Span], similarity_min: float
 ) -> SimilarWords | None:
-    """Return the words of some spans that are most similar to a quote, with those in place of its ends."""
+    """Return the words of some spans that are most similar to a quote, with those in place of its ends.
+
+    If its parts between ellipses stand one after the other, they are these words, with what is between them.
+    """
     words = read_words(quote)
     nearest: SimilarWords | None = None
     for place in _list_similar_stretches(quote, words, library, spans):
         best = similarity_min if nearest is None else nearest.similarity
-        nearest = _find_similar(quote, words, library, place, best) or nearest
+        apart = _find_parts_apart(quote, words, library, place, best)
+        nearest = apart or _find_similar(quote, words, library, place, best) or nearest
     return nearest
+
+
+def _find_parts_apart(
+    quote: str, words: TextWords, library: Library, within: Span, similarity_min: float
+) -> SimilarWords | None:
+    parts = split_at_ellipses(quote)
+    left = within
+    found: list[Span] = []
+    for part in parts if len(parts) > 1 else ():
+        match = find_in_span(part, library, left)
+        if match is None:
+            return None
+        found.append(match.span)
+        left = replace(left, start=match.span.end)
+    if not found:
+        return None
+    span = replace(within, start=found[0].start, end=found[-1].end)
+    similarity = 2 * len(words) / (len(words) + len(read_words(library.clean_text(span))))
+    return SimilarWords(similarity, span) if similarity > similarity_min else None
 
 
 def _list_similar_stretches(

@@ -370,3 +370,10 @@ async def test_a_code_that_the_document_lacks_has_no_answer_even_if_its_parts_st
     exchange, _ = await _ask("Does T-409 mean a loan?", text="# Codes\n\n## Loans\n\nT-1201 and 409 mean a loan.\n")
     assert exchange.stopped is StopReason.NEAREST
     assert "“T-409” does not occur in the document." in exchange.answer
+
+
+async def test_a_follow_up_says_with_what_it_was_searched() -> None:
+    talk = make_talk()
+    await talk.ask("How much does a bicycle cost?")
+    answer = await talk.ask("And for a car?")
+    assert "Searched with the question before: “How much does a bicycle cost? And for a car?”." in answer.answer

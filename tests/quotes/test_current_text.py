@@ -141,6 +141,16 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         assert (finding.status, format_diff_parts(compare_words(quote, found))) == (ClaimStatus.CHANGED, changes)
 
 
+def test_parts_of_a_quote_from_several_sentences_are_shown_with_what_is_between_them() -> None:
+    text = "# Fees\n\nWick members pay half of it. Young ones pay none. Trailers carry no deposit.\n"
+    library = parse(text)
+    quote = "Wick members pay half of it … Trailers carry no deposit"
+    finding = recheck(Claim(quote=quote, place=""), library)
+    assert finding.span is not None
+    words = format_diff_parts(compare_words(quote, library.text_at(finding.span)))
+    assert words == "Wick members pay half of it. {+Young ones pay none.+} Trailers carry no deposit"
+
+
 @pytest.mark.parametrize(
     ("answer", "words", "warning", "line"),
     [
