@@ -10,15 +10,13 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from operator import mul
 
 from msgspec import Struct
 
 Bounds = tuple[int, int]
 """Offsets of the first character, and of the character after the last."""
-Delivered = Mapping[str, Sequence[Bounds]]
-"""Ranges of characters that the model already has, by the key of the document."""
 DASHES = "-‐‑‒–—―−"
 """Hyphens, dashes and the minus sign."""
 INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
@@ -33,9 +31,6 @@ WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 )
 """Ranges of wide characters, most of them of these scripts: a line may end after each."""
-PART_TOKENS = 4_000
-WHOLE_TOKENS_MAX = 3_000
-"""Maximum tokens of a subtree that a model gets whole when it opens a section."""
 _LINE_END = re.compile("\r\n?|\n")
 _SIGNS = re.compile(r"[\W_]+")
 _BLANK = re.compile(r"\s+")
@@ -196,26 +191,7 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
     return left
 
 
-def subtract_delivered(span: Span, delivered: Delivered) -> list[Span]:
-    """Return the parts of a span that the model does not have yet, in order."""
-    left = subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
-    return [Span(doc=span.doc, start=start, end=end) for start, end in left]
-
-
-def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> None:
-    """Add spans to the ranges that the model has."""
-    for span in spans:
-        delivered.setdefault(span.doc, []).append((span.start, span.end))
-
-
-def join_delivered(delivered: Delivered, spans: Iterable[Span]) -> dict[str, list[Bounds]]:
-    """Return the ranges that the model has once it has some spans too."""
-    joined = {doc: [*bounds] for doc, bounds in delivered.items()}
-    add_delivered(joined, spans)
-    return joined
-
-
-def split_parts(text: str, part_tokens: int = PART_TOKENS) -> list[Bounds]:
+def split_parts(text: str, part_tokens: int) -> list[Bounds]:
     """Split `text` into parts of about `part_tokens` tokens. They cover the whole text.
 
     A part ends at a blank line, or else at a line end, or else at a space, or else anywhere.

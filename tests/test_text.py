@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.outline.delivered import PART_TOKENS
 from roamtui.plain import sanitise_text, shorten
 from roamtui.text import compute_line_starts, estimate_tokens, merge_bounds, split_parts, subtract_bounds
 from tests.case_files import read_rows
@@ -80,7 +81,7 @@ def test_subtracting_ranges_leaves_the_other_characters(start: int, end: int, ta
 @given(st.text(alphabet="a 1\n\r漢", max_size=300), st.integers(1, 400))
 def test_pages_cover_any_text_without_gap_or_overlap(text: str, times: int) -> None:
     whole = text * times
-    pages = split_parts(whole)
+    pages = split_parts(whole, PART_TOKENS)
     assert [start for start, _ in pages] == [0, *(end for _, end in pages[:-1])]
     assert pages[-1][1] == len(whole)
     if len(pages) > 1:

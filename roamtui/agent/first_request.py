@@ -14,6 +14,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import Coverage, format_absence, measure_coverage
+from roamtui.outline.delivered import add_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.labels import make_path
 from roamtui.outline.neighbourhood import render_neighbourhood
@@ -28,7 +29,7 @@ from roamtui.retrieval.hit_list import render_hits
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
-from roamtui.text import Bounds, Span, add_delivered
+from roamtui.text import Bounds, Span
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 _PAGES_MAX = 8

@@ -41,6 +41,7 @@ from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.passages import find_code
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import format_absence, measure_coverage
+from roamtui.outline.delivered import PART_TOKENS
 from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
 from roamtui.plain import sanitise_line, shorten
@@ -250,7 +251,7 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
         if library.node(passage.section_id).problem:  # the page of a link was just asked for in vain
             continue
         own = library.node(passage.section_id).own_content_span
-        parts = split_parts(library.text_at(own))
+        parts = split_parts(library.text_at(own), PART_TOKENS)
         for number, (start, end) in enumerate(parts, start=1):
             if own.get_part(start, end).overlaps(passage.span):
                 wanted.append(f"{passage.section_id}:{number}" if len(parts) > 1 else passage.section_id)

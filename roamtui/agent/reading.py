@@ -8,9 +8,10 @@ from roamtui.conversation.events import Reading, SearchHit, SectionsOpened, Sect
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
+from roamtui.outline.delivered import Delivered, join_delivered
 from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
-from roamtui.text import Delivered, join_delivered, merge_bounds
+from roamtui.text import merge_bounds
 
 
 def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:

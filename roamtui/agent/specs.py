@@ -4,7 +4,8 @@ It imports little, because a client of `roamtui mcp` waits for the list.
 """
 
 from roamtui.models.tool_spec import READ_TOOL, ToolSpec
-from roamtui.text import WHOLE_TOKENS_MAX, format_tokens
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
+from roamtui.text import format_tokens
 
 IDS_MAX = 20
 """Maximum number of sections that a call opens."""

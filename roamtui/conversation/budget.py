@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from roamtui.text import PART_TOKENS, estimate_tokens
+from roamtui.outline.delivered import PART_TOKENS
+from roamtui.text import estimate_tokens
 
 if TYPE_CHECKING:  # the settings need no event
     from roamtui.conversation.messages import Message

@@ -31,8 +31,9 @@ from roamtui.conversation.update import (
     open_for_agent,
     open_without_text,
 )
+from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens
-from roamtui.text import estimate_tokens, subtract_delivered
+from roamtui.text import estimate_tokens
 
 FOUND_LEAD = "Open already for the question below:"
 """Introduces the sections that are opened with a question."""

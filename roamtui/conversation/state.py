@@ -51,8 +51,9 @@ from roamtui.conversation.events import (
 from roamtui.conversation.messages import OFFLINE, Message, Role, Usage
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
+from roamtui.outline.delivered import add_delivered
 from roamtui.plain import sanitise_line, shorten
-from roamtui.text import Bounds, Span, add_delivered, merge_bounds
+from roamtui.text import Bounds, Span, merge_bounds
 
 _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"

@@ -62,7 +62,6 @@ class StyleSheet:
 
 
 def _inherit(style: Style, element: Any, name: str = "") -> Style:
-    """Add the values of a style or a paragraph to its inherited values."""
     heading = _HEADING_NAME.fullmatch(name)
     outline = str(int(heading[1]) - 1) if heading else get_child_value(element, "pPr/{*}outlineLvl")
     return Style(

@@ -77,8 +77,6 @@ _SIGN = re.compile(r"[^\w\s]|(?<![^\W_])_|_(?![^\W_])")
 
 
 class _TitleStyle(NamedTuple):
-    """How a title is adorned."""
-
     character: str
     has_overline: bool
 
@@ -257,7 +255,6 @@ def _dedent(lines: Sequence[str]) -> str:
 
 
 def _split_items(content: str) -> list[str]:
-    """Return the content of each item of a list."""
     items: list[list[str]] = []
     for line in textwrap.dedent(content).split("\n"):
         if mark := _ITEM_MARK.match(line):

@@ -204,7 +204,6 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @property
     def _has_preamble(self) -> bool:
-        """Whether its first row is a preamble."""
         return self.columns.kinds[:1] == (NodeKind.PREAMBLE,)
 
     @cached_property

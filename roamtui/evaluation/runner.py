@@ -20,9 +20,9 @@ from roamtui.errors import ModelError, RoamtuiError, SourceError
 from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve_golds
 from roamtui.evaluation.scoring import AgentScore, QuestionResult
 from roamtui.models.base import Model
+from roamtui.outline.delivered import subtract_delivered
 from roamtui.search.base import SearchMode
 from roamtui.search.searcher import Searcher
-from roamtui.text import subtract_delivered
 
 SCOPE_ALL = "all"
 _HITS_MAX = 10

@@ -10,6 +10,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UsageError
 from roamtui.outline.coverage import format_absence, measure_coverage
+from roamtui.outline.delivered import PART_TOKENS
 from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
@@ -155,7 +156,7 @@ def _list_texts(library: Library, reference: Reference) -> list[str]:
         raise SourceError(problem)
     if reference.part is not None:
         own = library.node(section_id).own_content_span
-        parts = split_parts(library.text_at(own))
+        parts = split_parts(library.text_at(own), PART_TOKENS)
         if not 1 <= reference.part <= len(parts):
             raise UsageError(f'Section "{section_id}" has only {format_count(len(parts), "page")}.')
         part = own.get_part(*parts[reference.part - 1])

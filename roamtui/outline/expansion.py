@@ -19,23 +19,20 @@ from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
+from roamtui.outline.delivered import (
+    PART_TOKENS,
+    WHOLE_TOKENS_MAX,
+    Delivered,
+    join_delivered,
+    subtract_delivered,
+)
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import format_library_title, format_line_range, format_node_title, format_path
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
 from roamtui.plain import format_count
-from roamtui.text import (
-    PART_TOKENS,
-    WHOLE_TOKENS_MAX,
-    Delivered,
-    Span,
-    estimate_tokens,
-    format_tokens,
-    join_delivered,
-    split_parts,
-    subtract_delivered,
-)
+from roamtui.text import Span, estimate_tokens, format_tokens, split_parts
 
 _LIST_TOKENS = 2_300
 """Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten

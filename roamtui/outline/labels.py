@@ -8,15 +8,10 @@ from msgspec.structs import replace
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.markdown.units import UnitKind, read_units
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.ids import disguise_marks
 from roamtui.plain import sanitise_line, shorten, strip_anchor
-from roamtui.text import (
-    WHOLE_TOKENS_MAX,
-    Span,
-    find_body_start,
-    format_tokens,
-    normalise_letters,
-)
+from roamtui.text import Span, find_body_start, format_tokens, normalise_letters
 
 TITLE_LENGTH_MAX = 120
 PATH_STEP = " › "

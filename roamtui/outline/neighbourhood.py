@@ -3,9 +3,10 @@
 from collections.abc import Container, Sequence
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.labels import format_node_title, format_size
 from roamtui.outline.structure import list_outline_children, list_roots
-from roamtui.text import WHOLE_TOKENS_MAX, estimate_tokens
+from roamtui.text import estimate_tokens
 
 _TITLE_LENGTH_MAX = 40
 _NEIGHBOURS_MAX = 3

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from roamtui.document.clauses import parse_clause_number
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.labels import (
     escape,
     extract_opening_words,
@@ -33,7 +34,7 @@ from roamtui.outline.structure import (
     make_entries,
 )
 from roamtui.plain import shorten
-from roamtui.text import WHOLE_TOKENS_MAX, estimate_tokens
+from roamtui.text import estimate_tokens
 
 OUTLINE_TOKENS = 700
 """Default budget. In a test, a longer outline led to the same answers and made each request more expensive.

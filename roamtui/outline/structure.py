@@ -9,9 +9,10 @@ from itertools import accumulate
 from msgspec import Struct
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_and_heading, format_node_title, has_own_text
 from roamtui.plain import format_count
-from roamtui.text import WHOLE_TOKENS_MAX, find_body_start, format_tokens
+from roamtui.text import find_body_start, format_tokens
 
 LISTED_MAX = 250
 """Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to

@@ -10,12 +10,13 @@ from itertools import chain
 from typing import NamedTuple
 
 from roamtui.markdown.units import UnitKind, read_units
+from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.labels import format_short_path
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.sentences import RANKED_LENGTH_MAX
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Bounds, Span, estimate_tokens, subtract_delivered
+from roamtui.text import Bounds, Span, estimate_tokens
 
 LEAD = "Also found, with the words around the match:"
 _WINDOW = 80

@@ -26,6 +26,7 @@ from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.quoted_sentence import KeySentence, QuotedSentence
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
@@ -39,7 +40,7 @@ from roamtui.search.sentences import (
     read_key_sentence,
 )
 from roamtui.search.terms import TermMatcher, list_similar_words
-from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_bounds
+from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000

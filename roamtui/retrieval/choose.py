@@ -10,13 +10,13 @@ from functools import partial
 from msgspec import Struct, field
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import PART_TOKENS, WHOLE_TOKENS_MAX, Delivered
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.retrieval import policy
 from roamtui.search.base import Hit
 from roamtui.search.lexicon import ASKING_WORDS, make_pattern
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
-from roamtui.text import PART_TOKENS, WHOLE_TOKENS_MAX, Delivered
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
 """Words that start a question with a verb, and tell "and how do I pay?" from "and for a car?"."""

@@ -14,21 +14,13 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import Sentence, UnitKind, read_units
+from roamtui.outline.delivered import Delivered, join_delivered, subtract_delivered
 from roamtui.retrieval import policy
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit
 from roamtui.search.sentences import RankedSentence, get_first_sentence, rank_sentences
 from roamtui.search.terms import TermMatcher
-from roamtui.text import (
-    Bounds,
-    Delivered,
-    Span,
-    estimate_tokens,
-    join_delivered,
-    merge_bounds,
-    subtract_bounds,
-    subtract_delivered,
-)
+from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_bounds
 
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.outline.delivered import add_delivered, join_delivered
 from roamtui.outline.expansion import KNOWN_MARK, get_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
@@ -16,7 +17,7 @@ from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered
 from roamtui.retrieval.excerpt_lines import render_excerpt
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Span, add_delivered, estimate_tokens, join_delivered
+from roamtui.text import Span, estimate_tokens
 
 
 class HitList(Struct, frozen=True, kw_only=True):

@@ -198,7 +198,6 @@ def _find_refresh(response: HttpResponse) -> tuple[str, int] | None:
 
 
 def _make_status_error(url: str, status: int) -> FetchError:
-    """Make the error for a response that is not a page."""
     match status:
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
             reason = f"There is no page at {url} ({status}). Check the URL."

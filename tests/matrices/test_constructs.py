@@ -30,6 +30,7 @@ from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import OutputFormat, run_ask
 from roamtui.headless.mcp import McpSession
+from roamtui.outline.delivered import PART_TOKENS
 from roamtui.quotes.verdicts import make_proof
 from roamtui.text import split_parts
 from roamtui.tui.actions import build_keymap
@@ -137,7 +138,7 @@ async def _call_mcp(library: Library) -> str:
     replies = [await client.call("outline", {})]
     for section_id in library.children(library.root_id):
         replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))
-        if count := len(split_parts(library.text_at(library.node(section_id).own_span))) - 1:
+        if count := len(split_parts(library.text_at(library.node(section_id).own_span), PART_TOKENS)) - 1:
             pages = [f"{section_id}:{page}" for page in range(1, count + 2)]
             replies.append(await client.call("expand_sections", {"section_ids": pages}))
     return "\n".join(replies)

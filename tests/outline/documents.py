@@ -6,8 +6,8 @@ from functools import lru_cache
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import Delivered
 from roamtui.outline.expansion import ExpandedBlock, render_section
-from roamtui.text import Delivered
 from tests.case_files import read_case
 from tests.real_documents import read_document
 from tests.search.libraries import make_library

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids
 from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_size
 from roamtui.quotes.find import find_quote
-from roamtui.text import WHOLE_TOKENS_MAX, format_tokens
+from roamtui.text import format_tokens
 from tests.case_files import read_case
 from tests.outline.documents import NONCE, open_section, write_words
 from tests.search.libraries import id_of, make_library

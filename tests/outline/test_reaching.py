@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.labels import has_own_text
 from roamtui.outline.render import render_outline
-from roamtui.text import Bounds, merge_bounds, subtract_delivered
+from roamtui.text import Bounds, merge_bounds
 from tests.outline.documents import NONCE, REFERENCE, documents, make_shape, open_section, read_book, shapes
 from tests.real_documents import list_documents
 from tests.search.libraries import make_library

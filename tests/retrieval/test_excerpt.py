@@ -5,12 +5,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import add_delivered
 from roamtui.retrieval import policy
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, select_excerpt
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Bounds, Span, add_delivered, estimate_tokens
+from roamtui.text import Bounds, Span, estimate_tokens
 from tests.outline.documents import documents
 from tests.search.libraries import id_of, make_library
 

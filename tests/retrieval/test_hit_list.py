@@ -5,10 +5,11 @@ import re
 import pytest
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import add_delivered
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.hit_list import HitList, render_hits
 from roamtui.search.base import Hit
-from roamtui.text import Bounds, add_delivered
+from roamtui.text import Bounds
 from tests.search.libraries import id_of, make_folder, make_library
 
 _FILLER = "Nothing of note is said in this sentence of a long file. " * 120
