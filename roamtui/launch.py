@@ -290,7 +290,7 @@ def make_demo(bootstrap: Bootstrap) -> Launch:
 
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
-    """Return all offers: saved conversations with the newest first, without those of `ask`, and more."""
+    """Return what the start screen offers: the newest conversations, but not of `ask`; sources; examples."""
     candidates = [each for each in summaries if not (each.is_one_shot or is_standard_input(each.source))]
     resumable_ids = {summary.id for summary in candidates if summary.source}
     shown = [summary for summary in summaries if summary.problem or summary.id in resumable_ids]

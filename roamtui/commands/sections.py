@@ -100,7 +100,7 @@ def _add_eval_arguments(parser: CommandParser) -> None:
     parser.add_argument("--scope", choices=("doc", "all"), default="doc", help=help_text)
 
 
-def _run_eval(args: Namespace) -> int:
+def _run_eval(args: Namespace) -> None:
     """Measure search, or with --model answers, on your own questions."""
     from roamtui.conversation.messages import OFFLINE
     from roamtui.evaluation.runner import EvalPlan
@@ -119,7 +119,7 @@ def _run_eval(args: Namespace) -> int:
         model=bootstrap.make_model() if args.model else None,
         agent_options=bootstrap.agent_options,
     )
-    return run_evaluation(args.questions, plan, as_json=args.json)
+    run_evaluation(args.questions, plan, as_json=args.json)
 
 
 OUTLINE = Command(

@@ -125,7 +125,7 @@ class _ReplayPage:
         return f'<li data-{kind}="{escape(" ".join(ids))}">{escape(sanitise_line(text))}</li>'
 
     def _name_quote(self, citation: Citation) -> str:
-        """Plan to show the section of a quote. Return the quote's name there, or empty without a place."""
+        """Add the section of a quote to the outline. Return the quote's name there, empty without a place."""
         section_id = describe_source(citation, self._library).section_id
         if section_id not in self._library:
             return ""

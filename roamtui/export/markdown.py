@@ -52,7 +52,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
 
 
 def _number_marks(report: AnswerReport) -> str:
-    """Return the answer with numbers and signs in place of its marks, but for marks without a citation."""
+    """Return the answer with a number and a sign in place of each mark that has a citation."""
     parts: list[str] = []
     position = 0
     answer = report.exchange.answer

@@ -17,12 +17,8 @@ _AMOUNT_ENDS = ("_ms", "_tokens", "_per_question")
 """Ends of the names of metrics that are not shares."""
 
 
-def run_evaluation(path: Path, plan: EvalPlan, *, as_json: bool) -> int:
-    """Ask the questions of a file, write the metrics to stdout, and return the exit status.
-
-    Raises:
-        RoamtuiError: Nothing could be measured.
-    """
+def run_evaluation(path: Path, plan: EvalPlan, *, as_json: bool) -> None:
+    """Ask the questions of a file, and write the metrics. Raise `RoamtuiError` if nothing is measured."""
     if not plan.docs.is_dir():
         raise UsageError(f"{plan.docs} is not a folder. Name the folder of the documents with --docs.")
     questions, problems = read_questions(path)
@@ -45,7 +41,6 @@ def run_evaluation(path: Path, plan: EvalPlan, *, as_json: bool) -> int:
         write_json(_to_json_score(score, plan, run.mode))
     else:
         write_display(_format_score(score, plan, run.mode))
-    return 0
 
 
 def _to_json_score(score: RunScore, plan: EvalPlan, mode: SearchMode) -> dict[str, Any]:

@@ -300,10 +300,11 @@ def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
 
 
 def format_estimate(run: TableRun) -> str:
-    """Format how many cells a run will ask, and what that is expected to use."""
-    cost = format_cost(run.estimate)
-    tokens = format_token_count(run.estimate.input_tokens)
-    return f"{format_count(run.pending, 'cell')} · ~{tokens}{f' · {cost}' if cost else ''}"
+    """Format how many cells a run will ask, and what that is expected to use, as far as it is known."""
+    tokens = f"~{format_token_count(run.estimate.input_tokens)}"
+    more = "more if a document has changed" if run.kept else ""
+    parts = [format_count(run.pending, "cell"), tokens, format_cost(run.estimate), more]
+    return " · ".join(filter(None, parts))
 
 
 def _format_failure(error: Exception) -> str:

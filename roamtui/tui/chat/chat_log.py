@@ -79,7 +79,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         return action != "note" or section_id in self._conversation.state.library
 
     def on_key(self, event: events.Key) -> None:
-        """Pass on what a person types, unless it is a key here. Few letters are."""
+        """Pass on what a person types, unless it is one of the keys here. Few letters are keys."""
         is_letter = (event.character or "").isalpha()
         is_key = not is_letter or event.key in self._keys.chat_keys
         if event.is_printable and not (is_key and event.key in self.screen.active_bindings):

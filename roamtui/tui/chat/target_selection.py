@@ -38,7 +38,7 @@ class TargetSelection:
         return next((view for view in self._log.shown if view is self.view), self._log.current)
 
     def _get_cited(self) -> ExchangeView | None:
-        """Return the exchange with the selection, else the one in view, or the last before with citations."""
+        """Return the last exchange with citations, up to the selected one, or else to the one in view."""
         shown = self._log.shown
         last = next((view for view in shown if view is self.view), self._log.in_view)
         views = shown[: shown.index(last) + 1] if last is not None else []

@@ -77,17 +77,16 @@ class DocumentReader(Reader):
         highlight: Span | None = None,
         is_nearest: bool = False,
         offset: int = 0,
-        can_go_back: bool = True,
         is_visit: bool = True,
     ) -> None:
-        """Show a section, and remember the previous position if `can_go_back`. See `show_section`.
+        """Show a section, and remember the previous position, to go back to. See `show_section`.
 
         If it `is_visit`, the outline follows, and the conversation records that the person reads the section.
         """
         self.display = True
         before = self.position
         self.show_section(self.library, section_id, highlight=highlight, is_nearest=is_nearest, offset=offset)
-        if can_go_back and before is not None and self.position != before:
+        if before is not None and self.position != before:
             self._jumps.append(before)
         self.match_label = ""
         self.post_message(self.Opened(section_id, is_visit))
@@ -182,7 +181,9 @@ class DocumentReader(Reader):
         while self._jumps:
             position = self._jumps.pop()
             if position.section_id in self.library:
-                self.open(position.section_id, offset=position.offset, can_go_back=False, is_visit=False)
+                count = len(self._jumps)
+                self.open(position.section_id, offset=position.offset, is_visit=False)
+                del self._jumps[count:]  # going back is no jump
                 self._record(self.section_id)
                 return
         self.post_message(ReturnRequested())

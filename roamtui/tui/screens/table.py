@@ -327,7 +327,7 @@ class TableScreen(Screen[None]):
 
 
 def _count_characters(lines: int, width: int) -> int:
-    """Return how many characters surely fit in some lines, which end between words."""
+    """Return how many characters at least fit in some lines, although lines end between words."""
     return max(1, lines) * width * 9 // 10
 
 
