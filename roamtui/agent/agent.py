@@ -1,7 +1,6 @@
 """`Agent`: takes the questions of one conversation, and answers them one at a time."""
 
 import asyncio
-from itertools import chain
 
 from roamtui.agent.consent import Consent, SpendingLimit
 from roamtui.agent.document_search import DocumentSearch
@@ -91,7 +90,8 @@ class Agent:
                     break
             before = {exchange.number: exchange.citations for exchange in state.exchanges}
             await conversation.apply(*events)
-        pairs = chain.from_iterable(
-            zip(before[event.number], event.citations, strict=True) for event in events
+        return sum(
+            old.state is not new.state
+            for event in events
+            for old, new in zip(before[event.number], event.citations, strict=True)
         )
-        return sum(old.state is not new.state for old, new in pairs)

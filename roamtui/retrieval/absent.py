@@ -42,15 +42,12 @@ _UNSPOKEN = re.compile(r"[\W_]+|(?<=[aou])e")
 """What is neither letter nor digit, and an e that may stand for the two dots of ä, ö and ü."""
 
 
-def format_quoted(words: Sequence[str]) -> str:
-    """Join the first words, each in quotation marks."""
-    *others, last = [f"“{word}”" for word in words[:_NAMED_MAX]]
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def list_absence_clauses(words: Sequence[str]) -> tuple[str, ...]:
     """Return the clause for `format_absence` that some words are absent; none without words."""
-    return (f"{format_quoted(words)} {'do' if len(words) > 1 else 'does'} not occur",) if words else ()
+    if not words:
+        return ()
+    *others, last = [f"“{word}”" for word in words[:_NAMED_MAX]]
+    return (f"{', '.join(others)} and {last} do not occur",) if others else (f"{last} does not occur",)
 
 
 def list_absent_names(query: str, library: Library) -> list[str]:

@@ -151,7 +151,9 @@ def choose_passages(
         return proof * measure_words(passage) + (1 - proof) * by_meaning
 
     judged.sort(key=measure_likelihood, reverse=True)
-    chosen = _join_sections(judged[: policy.PASSAGES_MAX])
+    best = judged[: policy.PASSAGES_MAX]
+    order = [*dict.fromkeys(passage.section_id for passage in best)]
+    chosen = sorted(best, key=lambda passage: order.index(passage.section_id))
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
     is_near = is_titled or bool(similar_ids) or proof >= policy.NEAREST_MIN or not weights.certainty
@@ -218,14 +220,6 @@ def _take_first(
                 known.add(content)
                 taken.append(passage)
     return taken
-
-
-def _join_sections(passages: Iterable[FoundPassage]) -> list[FoundPassage]:
-    """Put the passages of each section together, in the order of the first ones."""
-    by_section: dict[str, list[FoundPassage]] = {}
-    for passage in passages:
-        by_section.setdefault(passage.section_id, []).append(passage)
-    return [*chain.from_iterable(by_section.values())]
 
 
 def _choose_key_sentences(

@@ -248,15 +248,11 @@ def select_excerpt(
         if part is None or not add_spans(*frame, part):
             add_spans((start, end))
     if not chosen:
-        return (_cut_words(text, (best[0].start, best[0].end) if best else whole, tokens_max),)
+        start, end = (best[0].start, best[0].end) if best else whole
+        length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
+        cut = text.rfind(" ", start, start + length_max)
+        return ((start, cut if cut > start else start + length_max),)
     return tuple(merge_bounds(chosen))
-
-
-def _cut_words(text: str, bounds: Bounds, tokens_max: int) -> Bounds:
-    start, end = bounds
-    length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
-    cut = text.rfind(" ", start, start + length_max)
-    return start, cut if cut > start else start + length_max
 
 
 def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:

@@ -83,11 +83,6 @@ def tokenise(text: str) -> list[str]:
     return _WORD.findall(normalise_term(text))
 
 
-def is_unspaced(term: str) -> bool:
-    """Return whether a term starts with a character of a script without spaces between words."""
-    return not term.isascii() and re.match(_UNSPACED_RUN, term) is not None
-
-
 def space_unspaced_scripts(text: str) -> str:
     """Put spaces around each character of a script without spaces, so that each becomes a word."""
     return text if text.isascii() else re.sub(_UNSPACED_CHARACTER, r" \1 ", text)
@@ -209,7 +204,7 @@ class TermMatcher:
         """The words met so far. Most of them occur often and are no terms."""
         self._patterns: dict[str, re.Pattern[str]] = {}
         for term in self.terms:
-            if is_unspaced(term):
+            if re.match(_UNSPACED_RUN, term):  # a script without spaces between words
                 self._patterns[term] = re.compile(r"\W?".join(map(re.escape, term)))
             elif tokenise(term) != [term]:
                 words = r"[\W_]+".join(map(re.escape, term.split(" ")))
