@@ -78,7 +78,10 @@ class Agent:
             return conversation.state.exchanges[-1]
 
     async def check_answers_again(self) -> int:
-        """Look up the quotes of all answers in the current document. Return how many verdicts changed."""
+        """Look up the quotes of all answers in the current document. Return how many verdicts changed.
+
+        They are saved with the next change: only opening a conversation that is in use saves no copy of it.
+        """
         from roamtui.quotes.current_text import update_citations  # noqa: PLC0415
 
         conversation = self.conversation
@@ -89,7 +92,7 @@ class Agent:
                 if conversation.state is state:
                     break
             before = {exchange.number: exchange.citations for exchange in state.exchanges}
-            await conversation.apply(*events)
+            conversation.apply_unsaved(*events)
         return sum(
             old.state is not new.state
             for event in events

@@ -4,6 +4,7 @@ import asyncio
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
     StopReason,
 )
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import format_steps, make_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions, OpenSections
@@ -377,3 +379,17 @@ async def test_a_follow_up_says_with_what_it_was_searched() -> None:
     await talk.ask("How much does a bicycle cost?")
     answer = await talk.ask("And for a car?")
     assert "Searched with the question before: “How much does a bicycle cost? And for a car?”." in answer.answer
+
+
+async def test_a_conversation_that_is_only_opened_elsewhere_leaves_no_copy(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path)
+    library = Library(source="ferry.md", root=parse_document(FERRY))
+    first = Conversation(library, store=store)
+    await Talk(agent=Agent(first, NoModel(), Searcher(library))).ask("How much does a bicycle cost?")
+    changed = replace(library, root=parse_document(FERRY.replace("bicycle", "tricycle")))
+    second = Conversation(changed, store=store).resume(first.state.id)
+    await Agent(second, NoModel(), Searcher(changed)).check_answers_again()
+    assert second.state.exchanges[-1].citations[0].is_changed
+    second.close()
+    assert len(store.list()) == 1
+    first.close()
