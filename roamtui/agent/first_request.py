@@ -153,14 +153,14 @@ def _choose_context(
     taken = sum(estimate_delivery_tokens(library, section_id, view.part_tokens) for section_id in opened)
     view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
-    absence = f"({format_absence(coverage, *listed.absent)})" if listed.absent else ""
+    absence = f"({format_absence(coverage, listed.absent)})" if listed.absent else ""
     near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
     if listed.text or opened:
         parts = [HITS_LEAD if listed.section_ids else "", listed.text, absence, near]
     elif hits or found is None:  # there is no room for them, or the search failed
         parts = [absence]
     else:
-        parts = [format_absence(coverage, "Search finds nothing for it", *listed.absent)]
+        parts = [format_absence(coverage, "Search finds nothing for it", listed.absent)]
     return QuestionContext(
         text="\n\n".join(filter(None, parts)),
         excerpts=listed.excerpts,

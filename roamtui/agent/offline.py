@@ -47,7 +47,7 @@ from roamtui.parallel import call_in_thread
 from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
-from roamtui.retrieval.absent import expand_abbreviations, list_absence_clauses, list_absent_names
+from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
 from roamtui.retrieval.answers import (
     FoundPassage,
     choose_passages,
@@ -189,9 +189,9 @@ def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str]) 
     none of them answers it.
     """
     library = state.library
-    clauses = list_absence_clauses(absent)
+    clause = format_absence_clause(absent)
     if found.passages:
-        absence = format_absence(measure_coverage(library), *clauses) if clauses else ""
+        absence = format_absence(measure_coverage(library), clause) if clause else ""
         lead = _NEAREST if any(passage.is_near for passage in found.passages) else _NOT_CLOSE
         if all(passage.similarity is None for passage in found.passages):
             lead = _NEAREST_BY_WORDS
@@ -199,7 +199,7 @@ def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str]) 
     coverage = measure_coverage(library, state.exchanges[-1].within)
     is_compared = any(hit.similarity is not None for hit in found.hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
-    lead = f"Not found: {format_absence(coverage, f'{nothing} found', *clauses)}"
+    lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
     places = "; ".join(_list_places_of_words(found.question, found.hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
 

@@ -73,9 +73,9 @@ class Coverage(Struct, frozen=True, kw_only=True):
 def format_absence(coverage: Coverage, *clauses: str) -> str:
     """Say that something is not in what was read, and what was not read.
 
-    The `clauses` need a place, as in "nothing was found" and "“Fabrikam” does not occur".
+    The `clauses` need a place, as in "nothing was found" and "“Fabrikam” does not occur". Some may be empty.
     """
-    first, *others = clauses
+    first, *others = filter(None, clauses)
     sentences = [f"{first} in {coverage.scope}.", *(f"{other} there." for other in others), coverage.gaps]
     return " ".join(filter(None, sentences))
 

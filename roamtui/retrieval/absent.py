@@ -42,12 +42,12 @@ _UNSPOKEN = re.compile(r"[\W_]+|(?<=[aou])e")
 """What is neither letter nor digit, and an e that may stand for the two dots of ä, ö and ü."""
 
 
-def list_absence_clauses(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the clause for `format_absence` that some words are absent; none without words."""
+def format_absence_clause(words: Sequence[str]) -> str:
+    """Return the clause for `format_absence` that some words are absent; empty without words."""
     if not words:
-        return ()
+        return ""
     *others, last = [f"“{word}”" for word in words[:_NAMED_MAX]]
-    return (f"{', '.join(others)} and {last} do not occur",) if others else (f"{last} does not occur",)
+    return f"{', '.join(others)} and {last} do not occur" if others else f"{last} does not occur"
 
 
 def list_absent_names(query: str, library: Library) -> list[str]:

@@ -10,7 +10,7 @@ from roamtui.outline.expansion import KNOWN_MARK, get_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval import policy
-from roamtui.retrieval.absent import list_absence_clauses, list_absent_names
+from roamtui.retrieval.absent import format_absence_clause, list_absent_names
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
@@ -31,7 +31,7 @@ class HitList(Struct, frozen=True, kw_only=True):
     """Sections that have an excerpt, or whose text the model has, in order."""
     also_found: tuple[str, ...] = ()
     """Sections with only a line under "also found"."""
-    absent: tuple[str, ...] = ()
+    absent: str = ""
     """The clause for `format_absence` that words of the query are nowhere in the text, if any are."""
 
 
@@ -80,7 +80,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         excerpts=(*excerpts, *(place.span for place in also)),
         section_ids=tuple(chosen),
         also_found=tuple(place.section_id for place in also),
-        absent=list_absence_clauses(list_absent_names(query, library)),
+        absent=format_absence_clause(list_absent_names(query, library)),
     )
 
 

@@ -127,7 +127,10 @@ async def test_a_quote_of_a_page_that_cannot_be_read_is_not_called_false(tmp_pat
     session = McpSession(lambda: OpenedSource(library, None), Searcher)
     text = '"A rake is lent for nine days"'
     checked = await session.call("check_quotes", {"text": text, "document": "loans.md"})
-    assert checked.startswith(f"1 quote: 1 unreachable.\n1. unreachable: {text}\n   "), checked
+    assert checked.startswith("1 quote: 1 unreachable in the list of files. 1 file could not be read: loans.md"), (
+        checked
+    )
+    assert f"\n1. unreachable: {text}\n   loans.md" in checked
 
 
 async def test_the_call_after_a_cancelled_one_waits_for_the_same_read() -> None:

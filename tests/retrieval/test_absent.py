@@ -4,7 +4,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.retrieval.absent import expand_abbreviations, list_absence_clauses, list_absent_names
+from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
 from tests.case_files import read_rows
 
 _TEXT = (
@@ -21,12 +21,12 @@ def test_only_names_numbers_codes_and_quoted_words_are_said_to_be_absent(query: 
 
 
 @pytest.mark.parametrize(
-    ("count", "statement"),
-    [(0, ()), (1, ("“a0” does not occur",)), (3, ("“a0”, “a1” and “a2” do not occur",))],
+    ("count", "clause"),
+    [(0, ""), (1, "“a0” does not occur"), (3, "“a0”, “a1” and “a2” do not occur")],
 )
-def test_absent_words_are_one_statement(count: int, statement: tuple[str, ...]) -> None:
-    assert list_absence_clauses([f"a{number}" for number in range(count)]) == statement
-    assert "a6" not in "".join(list_absence_clauses([f"a{number}" for number in range(9)]))
+def test_absent_words_are_one_clause(count: int, clause: str) -> None:
+    assert format_absence_clause([f"a{number}" for number in range(count)]) == clause
+    assert "a6" not in format_absence_clause([f"a{number}" for number in range(9)])
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,13 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import format_sentence
 
 _QUOTE_LENGTH = 300
+_NOT_FOUND = "not_found"
+_UNREACHABLE = "unreachable"
 _VERDICTS = {
     ClaimStatus.UNCHANGED: "found",
     ClaimStatus.MOVED: "elsewhere",
-    ClaimStatus.UNREACHABLE: "unreachable",
+    ClaimStatus.UNREACHABLE: _UNREACHABLE,
 }
-_NOT_FOUND = "not_found"
 _NO_TEXT = "check_quotes needs a text: the one that has the quotations."
 _NO_QUOTE = "No quote to check: a quote is a block quote, or three or more words between quotation marks."
 
@@ -65,7 +66,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     if left > 0:
         note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
     heading = f"{format_count(counts.total(), 'quote')}: {summary}"
-    if counts[_NOT_FOUND]:
+    if counts[_NOT_FOUND] or counts[_UNREACHABLE]:
         heading = format_absence(measure_coverage(library, within or None), heading)
     else:
         heading = f"{heading}."

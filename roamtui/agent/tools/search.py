@@ -59,11 +59,11 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     query = "; ".join(queries)
     listed = await asyncio.to_thread(render_hits, view, hits, query)
     results = tuple((section_id, "found") for section_id in (*listed.section_ids, *listed.also_found))
-    absent = listed.absent if results else ("Nothing was found", *listed.absent)
+    nothing = "" if results else "Nothing was found"
     absence = ""
-    if absent:
+    if nothing or listed.absent:
         coverage = await asyncio.to_thread(measure_coverage, library, within)
-        absence = format_absence(coverage, *absent)
+        absence = format_absence(coverage, nothing, listed.absent)
     if results:
         parts = [listed.text, f"({absence})" if absence else ""]
     else:
