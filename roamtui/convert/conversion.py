@@ -39,8 +39,8 @@ def convert(
     options = {"ocr_languages": ocr_languages} if source_format is PDF else {}
     converted = _run_converter(source_format, data, name, options, on_progress)
     left_out = (*filter(None, [source_format.left_out]), *converted.left_out)
-    loss = f", without {source_format.left_out}" if source_format.left_out else ""
-    note = f"converted from {source_format.name}{loss}; line numbers refer to the converted text."
+    without = f", without {source_format.left_out}" if source_format.left_out else ""
+    note = f"converted from {source_format.name}{without}; line numbers refer to the converted text."
     return replace(converted, conversion_note=note, left_out=left_out)
 
 

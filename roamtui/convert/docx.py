@@ -101,8 +101,8 @@ def convert_docx(data: bytes, name: str) -> ExtractedText:
     if html is None:
         raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
     text = convert_office_html(html, writer.notes)
-    losses = (f"{start}: {', '.join(names)}." for start, names in writer.losses.items())
-    notes = (*losses, *package.list_damage())
+    problems = (f"{start}: {', '.join(names)}." for start, names in writer.problems.items())
+    notes = (*problems, *package.list_damage())
     converted = ExtractedText(text=text, title=package.read_title(), notes=notes)
     return note_page_edges(converted, writer.iter_page_edges())
 
@@ -148,7 +148,7 @@ class _DocxHtmlWriter:
         self._boxes: list[str] = []
         """Text boxes in the paragraph that is being written. They follow this paragraph."""
         self.notes: list[str] = around.notes if around else []
-        self.losses: dict[str, dict[str, None]] = around.losses if around else {}
+        self.problems: dict[str, dict[str, None]] = around.problems if around else {}
         """Names of content that cannot be shown, by the start of the sentence that says so."""
 
     def write_bodies(self) -> str | None:
@@ -191,7 +191,7 @@ class _DocxHtmlWriter:
     def _write_paragraph(self, element: Any, style: Style, content: str, blocks: BlockWriter) -> None:
         number, level, has_bullet = self._numbering.count_paragraph(element, style)
         for kind in self._numbering.decimal_kinds:
-            self._note_loss(_UNKNOWN_NUMBERS, kind)
+            self._note_problem(_UNKNOWN_NUMBERS, kind)
         if not content.strip():
             return
         name = style.names[0] if style.names else ""
@@ -299,8 +299,8 @@ class _DocxHtmlWriter:
         """Return whether text belongs to the line, and not to the instruction of a field."""
         return all(field.is_in_result for field in self._fields)
 
-    def _note_loss(self, start: str, name: str) -> None:
-        self.losses.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
+    def _note_problem(self, start: str, name: str) -> None:
+        self.problems.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
 
     def _follow_field(self, character: Any, marks: tuple[str, ...] | None) -> Iterator[_MarkedHtml]:
         """Follow the start, the middle or the end of a field. A form's field has its value at the start."""
@@ -341,7 +341,7 @@ class _DocxHtmlWriter:
         key = kind, note_id
         if key not in self._note_numbers:
             if key not in self._notes:
-                self._note_loss("not in the file", "a note")
+                self._note_problem("not in the file", "a note")
                 return ""
             self.notes.append("")
             number = self._note_numbers[key] = len(self.notes)
@@ -354,7 +354,7 @@ class _DocxHtmlWriter:
     def _resolve_part(self, relation_id: str, kind: str) -> str:
         relation = self._relations.get(relation_id)
         if relation is None or relation.is_external or not self._package.has(relation.target):
-            self._note_loss("not in the file", kind)
+            self._note_problem("not in the file", kind)
             return ""
         return relation.target
 
@@ -372,7 +372,7 @@ class _DocxHtmlWriter:
                     root.tag = "div"
                     html = tostring(root, encoding="unicode", method="html")
         if part and html is None:
-            self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
+            self._note_problem("an embedded document cannot be read", part.rpartition("/")[2])
         return html or ""
 
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:

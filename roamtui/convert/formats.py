@@ -16,8 +16,8 @@ _HTML = (
     rb"<(?:!doctype\s+html|html[\s>])"
 )
 _OFFICE = "application/vnd.openxmlformats-officedocument."
-_WRITER_LOSS = "charts, comments, hidden text and most pictures"
-_PAGE_LOSS = "menus, footers and hidden text"
+_LEFT_OUT_OF_TEXTS = "charts, comments, hidden text and most pictures"
+_LEFT_OUT_OF_PAGES = "menus, footers and hidden text"
 CONVERTERS_VERSION = 36
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
@@ -84,7 +84,7 @@ FORMATS = (
         magic=_HTML,
         is_quick=True,
         package="lxml",
-        left_out=_PAGE_LOSS,
+        left_out=_LEFT_OUT_OF_PAGES,
     ),
     Format(
         "EPUB",
@@ -92,7 +92,7 @@ FORMATS = (
         ".epub application/epub+zip",
         magic=_ZIP,
         package="lxml",
-        left_out=_PAGE_LOSS,
+        left_out=_LEFT_OUT_OF_PAGES,
     ),
     Format(
         "DOCX",
@@ -100,7 +100,7 @@ FORMATS = (
         f".docx .docm .dotx .dotm {_OFFICE}wordprocessingml.document {_OFFICE}wordprocessingml.template",
         magic=_ZIP,
         package="lxml",
-        left_out=_WRITER_LOSS,
+        left_out=_LEFT_OUT_OF_TEXTS,
     ),
     Format(
         "PPTX",
@@ -117,7 +117,7 @@ FORMATS = (
         ".odt application/vnd.oasis.opendocument.text",
         magic=_ZIP,
         package="lxml",
-        left_out=_WRITER_LOSS,
+        left_out=_LEFT_OUT_OF_TEXTS,
     ),
     Format(
         "spreadsheet",
