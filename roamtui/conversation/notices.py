@@ -167,9 +167,14 @@ def format_steps(exchange: Exchange) -> str:
         if isinstance(event, SectionsOpened)
         for section_id in event.opened_ids
     }
-    times = "once" if searches == 1 else f"{searches} times"
-    searched = f"searched {times}, " if searches else ""
-    return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no section'}"
+    steps: list[str] = []
+    if searches:
+        steps.append("searched once" if searches == 1 else f"searched {searches} times")
+    if opened:
+        steps.append(f"opened {format_count(len(opened), 'section')}")
+    elif not exchange.has_passages:  # a model may have got sections with the question
+        steps.append("opened no more")
+    return ", ".join(steps) or "searched nothing"
 
 
 def format_usage(usage: Usage) -> str:

@@ -282,7 +282,7 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
     assert exchange.stopped is stopped
     has_opened = any(isinstance(event, SectionsOpened) and event.opened_ids for event in exchange.events)
     steps = [notice.format() for event in exchange.events for notice in make_notices(event, library)]
-    assert ("opened no section" in format_steps(exchange)) is not has_opened
+    assert ("opened" in format_steps(exchange).replace("opened no more", "")) is has_opened
     assert has_opened is any("Opened" in step for step in steps)
     if "too few words of the question were found" in exchange.answer:
         assert not has_opened
