@@ -19,7 +19,7 @@ from roamtui.headless.recheck import read_claims_of_file
 from roamtui.quotes.claims import read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, recheck
 from roamtui.quotes.find import find_in_span, find_quote
-from roamtui.quotes.read import replace_verdict_marks
+from roamtui.quotes.read import read_answer, replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker, cite_found
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
@@ -83,9 +83,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @example(quote="60 days \n- item")
 @example(quote="| a | b |\n \n=")
 @example(quote="|---|--|\n \n2. item")
+@example(quote='60 days <"&')
 def test_an_exported_conversation_is_the_same(folder: Path, quote: str) -> None:
     citation = _cite(quote)
     answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
+    assume(quote in [quotation.text for quotation in read_answer(answer).quotes])  # else it is cited otherwise
     exchange = Exchange(
         number=1, question="Why?", answer=answer, citations=(citation,), stopped=StopReason.ANSWERED, model="m"
     )
