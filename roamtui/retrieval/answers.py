@@ -53,6 +53,8 @@ _TABLES_MAX = 50
 """Maximum number of sections whose tables are read although no search found them. Filings have hundreds."""
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$", re.MULTILINE)
 """The line below the heads of a table."""
+_BEFORE_PART = re.compile(r"\w-\Z")
+_AFTER_PART = re.compile(r"-\w")
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
 """Characters that a list of contents has before or after a title."""
 
@@ -89,12 +91,17 @@ class _Candidate(NamedTuple):
 def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """List the content words of a question, as it writes them, that some texts have, with any ending.
 
-    Words next to each other are joined. In English, synonyms do not count.
+    Words next to each other are joined. In English, synonyms do not count. A part of a code or of words with
+    hyphens, such as the T of T-1204, is no word.
     """
     matcher = TermMatcher.for_question(question)
     found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
     ends_after_gap = ((start, end + 1) for start, end, term in matcher.locate(question) if term in found)
-    runs = (question[start : end - 1].split() for start, end in merge_bounds(ends_after_gap))
+    runs = (
+        question[start : end - 1].split()
+        for start, end in merge_bounds(ends_after_gap)
+        if not (_BEFORE_PART.search(question, 0, start) or _AFTER_PART.match(question, end - 1))
+    )
     return tuple(dict.fromkeys(map(" ".join, runs)))
 
 
@@ -270,7 +277,7 @@ def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) 
     if best.key_sentence.words.endswith(":"):
         return True
     last = read_units(text).blocks[-1]
-    is_short = len(split_sentences(text)) <= policy.SENTENCES_MAX
+    is_short = len(split_sentences(text[last.start :])) <= policy.SENTENCES_MAX
     if not isinstance(last, List | Table) or not is_short:
         return isinstance(last, Code) and is_short
     rows = [candidate.share for candidate in candidates if candidate.start >= last.start]

@@ -59,10 +59,18 @@ def test_a_very_long_sentence_is_cut_around_the_words_of_the_question() -> None:
 
 
 def test_code_is_shown_whole_up_to_the_length_of_a_list() -> None:
-    lines = [f"berth --number {number}" for number in range(policy.SENTENCES_MAX)]
+    lines = [f"berth --number {number}" for number in range(policy.SENTENCES_MAX + 1)]
     for count, shown in ((len(lines) - 1, ""), (len(lines), lines[0])):
         text = "\n".join(("Run:", "", "```", *lines[:count], "```", ""))
         assert _read_likeliest("berth number 0", text).words == shown
+
+
+def test_a_table_whose_rows_no_word_tells_apart_is_shown_whole_up_to_eight_lines() -> None:
+    days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "Holidays"]
+    for count, is_whole in ((7, True), (8, False)):
+        rows = "".join(f"| {day} | {hour} | 18 |\n" for hour, day in enumerate(days[:count], 9))
+        text = f"The shop is in Dock Street. It sells ropes.\n\n| Day | Opens | Closes |\n|---|---|---|\n{rows}"
+        assert (_read_likeliest("When do you open?", text).words == "") is is_whole
 
 
 def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
