@@ -10,7 +10,7 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import Reading, StopReason
 from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.state import Exchange
-from roamtui.markdown.units import read_visible_line
+from roamtui.markdown.units import UnitKind, read_units, read_visible_line
 from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line
 from roamtui.quotes.quotation_marks import list_quoted
@@ -120,7 +120,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     citations: tuple[Citation, ...] = passages[:1]
     value = ""
     if passages:
-        value = passages[0].key_sentence.shown or read_visible_line(passages[0].quote or "")
+        value = passages[0].key_sentence.shown or _read_on_one_line(passages[0].quote or "")
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND) and not passages:
         reason, _, _ = exchange.answer.partition("\n\n")
         gaps = coverage.gaps if coverage.gaps not in reason else ""
@@ -144,6 +144,12 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         state = CellState.PASSAGE
         faults = ["no model has read it", *faults]
     return replace(cell, state=state, value=value, note=", ".join(faults), citations=citations)
+
+
+def _read_on_one_line(passage: str) -> str:
+    """Return the sentences, items and rows of a passage on one line. A row has the heads of its columns."""
+    units = [unit for unit in read_units(passage).units if unit.kind is not UnitKind.TABLE_HEADER]
+    return sanitise_line(" · ".join(unit.as_row.text if unit.head_words else unit.words for unit in units))
 
 
 def _parse_value(exchange: Exchange) -> str:
