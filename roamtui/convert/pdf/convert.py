@@ -77,7 +77,7 @@ def convert_pdf(
                 row.is_in_table = True
         file_rows += page_rows
     bookmarks = list(file.read_bookmarks())
-    detected = detect_outline(pages, file_rows, bookmarks, printed)
+    detected = detect_outline(pages, file_rows, bookmarks, printed, joiner.join)
     headings = detected or name_pages(pages)
     groups = groupby(headings, lambda heading: file_rows[heading.row].page)
     by_page = {number: list(group) for number, group in groups}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from roamtui.convert.pdf.rows import PageRow
-from roamtui.convert.pdf.titles import CONTINUED, LENGTH_MAX, ROWS_MAX, count_similar_rows, join_rows
+from roamtui.convert.pdf.titles import CONTINUED, LENGTH_MAX, ROWS_MAX, Join, count_similar_rows, join_rows
 from roamtui.text import normalise_letters
 
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])")
@@ -55,7 +55,7 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Iterable[DetectedHeadi
 
 
 def detect_numbered_headings(
-    rows: Sequence[PageRow], stands_out: Callable[[int], bool]
+    rows: Sequence[PageRow], stands_out: Callable[[int], bool], join: Join
 ) -> list[DetectedHeading]:
     """Return numbered titles ("3.2 Types and values") in ascending order, of the rows that stand out."""
     candidates = []
@@ -71,7 +71,7 @@ def detect_numbered_headings(
     headings = []
     for number, index in titles:
         count = count_similar_rows(rows, index, index + ROWS_MAX)
-        title = join_rows(rows[index : index + count])
+        title = join_rows(rows[index : index + count], join)
         headings.append(DetectedHeading(row=index, count=count, level=len(number), title=title))
     return headings
 

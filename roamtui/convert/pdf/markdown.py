@@ -54,7 +54,10 @@ class LineJoiner:
     def join(self, start: str, end: str) -> str:
         """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
         balance = self._compare_spellings(start, end)
-        is_word = end[:1].islower() and (balance > 0 or (balance == 0 and self._divides_words))
+        is_small = start[-1:].islower() and end[:1].islower()
+        is_capitals = start.isupper() and end[:1].isupper()
+        may_be_word = balance > 0 or (balance == 0 and self._divides_words)
+        is_word = (is_small or is_capitals) and may_be_word
         return start + end if is_word else f"{start}-{end}"
 
     def _compare_spellings(self, start: str, end: str) -> int:

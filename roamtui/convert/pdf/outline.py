@@ -14,7 +14,7 @@ from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.running_heads import PrintedNumbers
 from roamtui.convert.pdf.tables import PageText
-from roamtui.convert.pdf.titles import ROWS_MAX, join_rows, strip_number
+from roamtui.convert.pdf.titles import ROWS_MAX, Join, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
 from roamtui.plain import shorten
 from roamtui.text import normalise_letters
@@ -28,16 +28,20 @@ _PAGE_OFFSETS = (0, 1, -1)
 
 
 def detect_outline(
-    pages: Sequence[PageText], rows: Sequence[PageRow], bookmarks: Sequence[TocEntry], printed: PrintedNumbers
+    pages: Sequence[PageText],
+    rows: Sequence[PageRow],
+    bookmarks: Sequence[TocEntry],
+    printed: PrintedNumbers,
+    join: Join,
 ) -> list[DetectedHeading]:
     """Return all headings in order."""
     entries = detect_contents(pages, printed)
     if _are_outline(bookmarks, len(pages)):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
-    typographic = TypographicHeadings(rows)
+    typographic = TypographicHeadings(rows, join)
     finder = _TitleFinder(pages, rows, typographic.stands_out)
-    anchored = sorted(_anchor_titles(pages, rows, entries, finder), key=lambda heading: heading.row)
-    headings = anchored or detect_numbered_headings(rows, typographic.stands_out)
+    anchored = sorted(_anchor_titles(pages, rows, entries, finder, join), key=lambda heading: heading.row)
+    headings = anchored or detect_numbered_headings(rows, typographic.stands_out, join)
     return merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
 
 
@@ -47,7 +51,11 @@ def _are_outline(bookmarks: Sequence[TocEntry], page_count: int) -> bool:
 
 
 def _anchor_titles(
-    pages: Sequence[PageText], rows: Sequence[PageRow], entries: Sequence[TocEntry], finder: _TitleFinder
+    pages: Sequence[PageText],
+    rows: Sequence[PageRow],
+    entries: Sequence[TocEntry],
+    finder: _TitleFinder,
+    join: Join,
 ) -> list[DetectedHeading]:
     """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
     spans = [finder.find(entry) for entry in entries]
@@ -69,7 +77,7 @@ def _anchor_titles(
                 above.title += f"; {entry.title}"
                 continue
         before = span
-        title = join_rows(rows[span.start : span.stop]) or entry.title
+        title = join_rows(rows[span.start : span.stop], join) or entry.title
         headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
     return headings
 

@@ -1,10 +1,13 @@
 """Compare titles, take off their numbers, and join the rows of one title."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.words import HYPHEN, ends_in_divided_word
+
+Join = Callable[[str, str], str]
+"""Joins two lines that share a hyphenated word."""
 
 NON_LETTERS = re.compile(r"[\W\d_]+")
 _NUMBER = re.compile(
@@ -36,14 +39,12 @@ def strip_number(title: str) -> str:
     return title[match.end() :] if match and match.end() < len(title) else title
 
 
-def join_rows(rows: Sequence[PageRow]) -> str:
-    """Join the rows of one title, without hyphens at row ends that come before a small letter."""
+def join_rows(rows: Sequence[PageRow], join: Join) -> str:
+    """Join the rows of one title."""
     text = ""
     for row in rows:
-        if ends_in_divided_word(text):
-            text = f"{text[:-1]}{'' if row.text[0].islower() or text.isupper() else '-'}{row.text}"
-        else:
-            text = f"{text} {row.text}".strip()
+        divided = ends_in_divided_word(text)
+        text = join(text[:-1], row.text) if divided else f"{text} {row.text}".strip()
     return text
 
 

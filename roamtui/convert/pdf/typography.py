@@ -16,6 +16,7 @@ from roamtui.convert.pdf.titles import (
     LENGTH_MAX,
     NON_LETTERS,
     ROWS_MAX,
+    Join,
     count_similar_rows,
     is_capitals,
     join_rows,
@@ -49,9 +50,10 @@ _NOT_A_TITLE = re.compile(
 class TypographicHeadings:
     """Detects headings by comparing rows with the usual letter size and row distance of the file."""
 
-    def __init__(self, rows: Sequence[PageRow]) -> None:
+    def __init__(self, rows: Sequence[PageRow], join: Join) -> None:
         """Measure the usual letter size and row distance."""
         self._rows = rows
+        self._join = join
         sizes: Counter[float] = Counter()
         for row in rows:
             sizes[round(row.size * 4) / 4] += len(row.text)
@@ -127,7 +129,7 @@ class TypographicHeadings:
                 continue
             count = self._count_title_rows(index)
             is_title = count > 0 and any(len(after.cells) == 1 for after in rows[index : index + 2])
-            title = join_rows(rows[index : index + count])
+            title = join_rows(rows[index : index + count], self._join)
             if is_title and not CONTINUED.search(title):
                 style = self._compute_style(index)
                 yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
@@ -152,7 +154,7 @@ class TypographicHeadings:
         count = count_similar_rows(rows, index, len(rows))
         if rows[index + count - 1].is_in_table or count > ROWS_MAX:
             return 0
-        text = join_rows(rows[index : index + count])
+        text = join_rows(rows[index : index + count], self._join)
         if row.font.is_bold:
             is_short = len(text) <= _SENTENCE_LENGTH_MAX
         else:

@@ -183,3 +183,23 @@ def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
         (1, "Application"),
         *((2, part.removeprefix("* ")) for part in parts),
     ]
+
+
+@pytest.mark.parametrize("source", ["bookmarks", "numbers", "looks"])
+@pytest.mark.parametrize(
+    ("above", "below", "title"),
+    [
+        ("Short-", "term cash", "Short-term cash"),
+        ("COVID-", "related costs", "COVID-related costs"),
+        ("Har-", "bours", "Harbours"),
+        ("HAR-", "BOURS", "HARBOURS"),
+    ],
+)
+def test_a_title_in_two_rows_keeps_its_hyphen_if_the_text_does(source: str, above: str, below: str, title: str) -> None:
+    prose = [*_PROSE, "We have short-term debts, and harbours."]
+    numbers = ("1 ", "2 ", "3 ") if source == "numbers" else ("", "", "")
+    titles = [[f"* {numbers[0]}{above}", f"* {below}"], [f"* {numbers[1]}Masts"], [f"* {numbers[2]}Sails"]]
+    bookmarks = [(1, listed, page) for page, listed in enumerate((title, "Masts", "Sails"))]
+    pages = [lay_out(*rows, *prose) for rows in titles]
+    outline = _outline_marked(pages, bookmarks if source == "bookmarks" else [])
+    assert [found for _, found in outline] == [numbers[0] + title, f"{numbers[1]}Masts", f"{numbers[2]}Sails"]
