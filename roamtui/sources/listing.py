@@ -135,16 +135,17 @@ def list_folder(folder: Path) -> Listing:
             key = (*at, format_name(name))
             if name.startswith(".") or is_ignored("/".join(key)):
                 continue
-            if _escapes(path, root):
+            file = _find_file(path, root)
+            if is_document_name(name) and _escapes(path, root):
                 outside.append("/".join(key))
-            elif (file := _find_file(path, root)) is not None and is_document_name(name):
+            elif file is not None and is_document_name(name):
                 files[key] = file
             elif file is not None:
                 others.append("/".join(key))
-        outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
         kept = (name for name in inner if not is_skipped_folder(name))
         listed = (name for name in kept if not is_ignored(f"{'/'.join((*at, name))}/"))
         inner[:] = sorted(listed, key=make_sort_key)
+        outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
         if len(files) > FILES_MAX:
             break
         if len(at) >= DEPTH_MAX:

@@ -52,6 +52,18 @@ def test_links_out_of_the_folder_are_skipped_with_a_note(tmp_path: Path) -> None
     assert note == f"Skipped: 4 links that lead outside the folder. To list them: `roamtui outline {root} --skipped`."
 
 
+def test_links_to_what_is_no_document_are_not_left_out(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write(tmp_path, "away/lib.so", "root/a.md")
+    (root / ".gitignore").write_text("out\nenv/\n")
+    for name in ("node_modules", ".cache", "out", "env"):
+        (root / name).symlink_to(tmp_path / "away")
+    (root / "lib.so").symlink_to(tmp_path / "away/lib.so")
+    listing = list_folder(root)
+    assert listing.left_out == ()
+    assert listing.notes == (f"Skipped: 1 file of another kind. To list them: `roamtui outline {root} --skipped`.",)
+
+
 def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> None:
     write(tmp_path, "a/b.md")
     (tmp_path / "c.md").symlink_to("a/b.md")
