@@ -11,6 +11,7 @@ _FOOTER = re.compile(
     r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
 )
 """A paragraph that has only a page number."""
+_NEXT_LETTER = re.compile(r"\s*([^\W\d_])")
 _FOOTER_CONTEXT_LENGTH = 12_000
 """Characters before and after a text that are searched for the footers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
@@ -24,14 +25,19 @@ def blank_footers(text: str, start: int, end: int) -> str:
     """Return a part of a document's text, with page footers replaced by as many spaces.
 
     Footers are part of the source, but not of its sentences. A line with only a number n is a footer if
-    the page before ends with n - 1, or the page after with n + 1.
+    the page before ends with n - 1, or the page after with n + 1, and a sentence continues after one of the
+    two. Chapters of a novel also have such lines, but start with a sentence.
     """
     window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
     footers = list(_FOOTER.finditer(text, *window))
     page_numbers: set[int] = set()
     for before, after in pairwise([footer for footer in footers if footer["number"]]):
         is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
-        if is_page and int(after["number"]) == int(before["number"]) + 1:
+        next_letters = [
+            letter[1] for each in (before, after) if (letter := _NEXT_LETTER.match(text, each.end()))
+        ]
+        continues = not all(map(str.isupper, next_letters))
+        if is_page and continues and int(after["number"]) == int(before["number"]) + 1:
             page_numbers |= {before.start(), after.start()}
     pieces: list[str] = []
     position = start

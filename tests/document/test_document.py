@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from roamtui.document import document as module
 from roamtui.document.document import make_ids
+from roamtui.document.footers import blank_footers
 
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
 
@@ -29,3 +30,11 @@ def test_the_later_of_two_colliding_paths_is_hashed_again(monkeypatch: pytest.Mo
 
 
 _PAGE = "Some words of a page that say nothing of note at all. " * 40
+
+
+@pytest.mark.parametrize(("opening", "kept"), [("and goes on", []), ("The next chapter", ["1", "2", "3"])])
+def test_numbers_between_pages_are_footers_if_a_sentence_continues_after_one(opening: str, kept: list[str]) -> None:
+    text = "".join(f"{_PAGE}\n\n{number}\n\n{opening}. " for number in (1, 2, 3)) + _PAGE
+    clean = blank_footers(text, 0, len(text))
+    assert [line.strip() for line in clean.split("\n") if line.strip().isdigit()] == kept
+    assert len(clean) == len(text)
