@@ -39,46 +39,13 @@ async def read_reply(
     Raises:
         ModelError: The model could not answer.
     """
-    sent = estimate_request(model, request)
-    written_bytes = 0
-    needs_estimate = True
-    reply = _read_uncounted(model, request)
-    try:
-        async with aclosing(reply):
-            async for event in reply:
-                match event:
-                    case TextDelta(text) | ThinkingDelta(text) | CallUnreadable(text):
-                        written_bytes += _count_bytes(text)
-                    case ToolCallReceived(call):
-                        written_bytes += _count_bytes(call.name + call.arguments)
-                    case RetryPending(may_cost=True):
-                        meter.add(sent)
-                    case UsageReported(usage):
-                        needs_estimate = False
-                        meter.add(add_cost(usage, model.facts.prices))
-                        if usage.source == "provider":
-                            model.learn_size(sent.input_tokens, usage.input_tokens)
-                    case _:
-                        pass
-                yield event
-    except ModelError as error:
-        may_cost = isinstance(error, ProviderError) and error.failure.may_cost
-        needs_estimate = needs_estimate and (may_cost or written_bytes > 0)
-        raise
-    finally:
-        if needs_estimate:
-            written = replace(sent, output_tokens=written_bytes // _BYTES_PER_TOKEN, cost_usd=None)
-            meter.add(add_cost(written, model.facts.prices))
-
-
-async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
     reader = ReplyReader([tool.name for tool in request.tools])
     guards = {TextDelta: RepetitionGuard(), ThinkingDelta: RepetitionGuard()}
     text_bytes = thoughts_bytes = 0
     leaves_calls_out = False
     failure: ModelError | None = None
     ending: ReplyFinished | None = None
-    async with aclosing(model.stream(request)) as stream:  # type: ignore[type-var]
+    async with aclosing(_stream_counted(model, request, meter)) as stream:
         try:
             async for event in stream:
                 if isinstance(event, ReplyFinished):
@@ -110,6 +77,40 @@ async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator
         raise failure
     if ending is not None:
         yield ending
+
+
+async def _stream_counted(
+    model: Model, request: ModelRequest, meter: UsageMeter
+) -> AsyncGenerator[ModelEvent, None]:
+    sent = estimate_request(model, request)
+    written_bytes = 0
+    needs_estimate = True
+    try:
+        async with aclosing(model.stream(request)) as stream:  # type: ignore[type-var]
+            async for event in stream:
+                match event:
+                    case TextDelta(text) | ThinkingDelta(text):
+                        written_bytes += _count_bytes(text)
+                    case ToolCallReceived(call):
+                        written_bytes += _count_bytes(call.name + call.arguments)
+                    case RetryPending(may_cost=True):
+                        meter.add(sent)
+                    case UsageReported(usage):
+                        needs_estimate = False
+                        meter.add(add_cost(usage, model.facts.prices))
+                        if usage.source == "provider":
+                            model.learn_size(sent.input_tokens, usage.input_tokens)
+                    case _:
+                        pass
+                yield event
+    except ModelError as error:
+        may_cost = isinstance(error, ProviderError) and error.failure.may_cost
+        needs_estimate = needs_estimate and (may_cost or written_bytes > 0)
+        raise
+    finally:
+        if needs_estimate:
+            written = replace(sent, output_tokens=written_bytes // _BYTES_PER_TOKEN, cost_usd=None)
+            meter.add(add_cost(written, model.facts.prices))
 
 
 def _count_bytes(text: str) -> int:

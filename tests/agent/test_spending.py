@@ -88,6 +88,16 @@ async def test_a_request_that_was_stopped_or_broke_off_counts_by_estimate() -> N
     assert agent.conversation.state.spent == broken, "a request that was refused costs nothing"
 
 
+async def test_thoughts_without_a_start_mark_count_once() -> None:
+    thoughts = "I wonder. " * 20
+    output_tokens = []
+    for text in (f"<think>{thoughts}</think>Not found: no.", f"{thoughts}</think>Not found: no."):
+        agent = make_agent([ScriptedReply(text=text)])
+        await agent.ask("Why?")
+        output_tokens.append(agent.conversation.state.spent.output_tokens)
+    assert output_tokens[1] <= output_tokens[0]
+
+
 async def test_a_request_that_the_program_did_not_survive_counts(store: ConversationStore) -> None:
     agent = make_agent([expanding("Fees")], store=store)
     model_of(agent).facts = replace(model_of(agent).facts, prices=(1e-6, 1e-6))
