@@ -34,6 +34,7 @@ _WINDOW_SIZE = re.compile(
 )
 """The size of the window, after a word for a limit, in what servers say about a request that is too long."""
 _RATE = re.compile(r"\bper min|\bTPM\b", re.IGNORECASE)
+_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NUMBER = re.compile(r"(?<!\w:)(?<![\w.-])\d{4,9}\b(?!-)")
 """A number that is neither a port nor a part of a model's name."""
 _DETAIL_LENGTH_MAX = 200
@@ -132,9 +133,8 @@ def _explain_status(
     status = _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
     is_too_long = status == 413 or "ContextWindowExceededError" in kinds
-    limit = _WINDOW_SIZE.search(text)
-    # then waiting does not help
-    exceeds_limit = limit is not None and max(map(int, _NUMBER.findall(text)), default=0) > int(limit[1])
+    limit, request = _read_sizes(text)
+    exceeds_limit = limit is not None and request > limit  # then waiting does not help
     may_be_too_long = status in (400, 422, 500, None) or (status == 429 and exceeds_limit)
     if is_too_long or (may_be_too_long and _OVERFLOW.search(text) is not None):
         return _explain_overflow(model, text, resolved)
@@ -169,10 +169,16 @@ def _explain_status(
     return ModelFailure(reason=reason, advice=advice, is_transient=is_transient, wait_seconds=wait)
 
 
+def _read_sizes(text: str) -> tuple[int | None, int]:
+    """Return the limit that a server names, if any, and the largest number of its message, or 0."""
+    plain = _SEPARATOR.sub("", text)
+    limit = _WINDOW_SIZE.search(plain)
+    return int(limit[1]) if limit else None, max(map(int, _NUMBER.findall(plain)), default=0)
+
+
 def _explain_overflow(model: str, text: str, resolved: ResolvedModel) -> ModelFailure:
-    named = None if _RATE.search(text) else _WINDOW_SIZE.search(text)
-    window = int(named[1]) if named else None
-    request = max(map(int, _NUMBER.findall(text)), default=0)
+    limit, request = _read_sizes(text)
+    window = None if _RATE.search(text) else limit
     size = f" of {window:,} tokens" if window else ""
     larger = "Choose another model"
     if resolved.api_base is not None:
