@@ -21,7 +21,7 @@ _SCORE_MIN = 62.0
 _SUGGESTED_MAX = 3
 _TITLE_CONTINUES = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
-_NUMBERED = re.compile(r"(?:sections?|clauses?|paragraphs?|abschnitt|ziffer|§+) ?(?=\d)")
+_NUMBERED = re.compile(r"\A(?:(?:sub)?(?:section|clause|paragraph)s?|abschnitt|ziffer|§+) ?(?=\d)")
 """Words before a number that a text refers to, but that its title seldom has: "Section 2.6"."""
 _OWN_NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]? ")
 """The number before the words of a title: "1. Introduction" is "Introduction" too."""
@@ -89,7 +89,7 @@ def list_named(library: Library, text: str) -> list[str]:
     *above, last = _split_name(text)
     names = [last]
     if last and last not in library.ids_by_name:
-        starts = [last, _NUMBERED.sub("", last, count=1)]
+        starts = [last, _NUMBERED.sub("", last)]
         names = [name for name in library.ids_by_name if _OWN_NUMBER.sub("", name, count=1) == last]
         names = names or next(filter(None, (_list_titles(library, start) for start in starts)), [])
     named: dict[str, None] = {}

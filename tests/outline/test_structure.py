@@ -44,6 +44,7 @@ def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> N
         "[§ 433]": "§ 433 Fees and more",
         "Law › § 43": "§ 43 Sale",
         "Section 2.6": "2.6 Late rivals",
+        "Subsection 2.6": "2.6 Late rivals",
         "§ 2.6": "2.6 Late rivals",
         "late rivals": "2.6 Late rivals",
         "article 7": "Article 7. Ends",
