@@ -90,7 +90,7 @@ def _drop_marks(text: str) -> str:
 
 def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     """Return the bounds of words or phrases in a text, in order, ignoring case and line ends."""
-    patterns = map(_make_pattern, words)
+    patterns = map(_make_pattern, filter(str.strip, words))
     return sorted(match.span() for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
 
 

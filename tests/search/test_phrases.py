@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
 from roamtui.search import phrases
-from roamtui.search.phrases import find_phrase
+from roamtui.search.phrases import find_phrase, match_ranges
 from tests.search.libraries import make_library
 
 
@@ -50,3 +50,7 @@ async def test_case_line_ends_and_window_sizes_do_not_matter(
     monkeypatch.setattr(phrases, "_WINDOW_LENGTH", window)
     matches = await find_phrase(make_library(text), words)
     assert [match.start for match in matches] == found
+
+
+def test_a_blank_word_matches_nothing() -> None:
+    assert match_ranges("Rye bread.", [" ", "", "rye"]) == [(0, 3)]
