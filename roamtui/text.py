@@ -31,6 +31,9 @@ WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 )
 """Ranges of wide characters, most of them of these scripts: a line may end after each."""
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+ROMAN_NUMERALS = tuple(tens + ones for tens in ("", "x", "xx", "xxx") for ones in _ONES)[1:]
+"""The numerals from 1 to 39. With larger ones, ordinary words such as "civil" would look like numerals."""
 _LINE_END = re.compile("\r\n?|\n")
 _SIGNS = re.compile(r"[\W_]+")
 _BLANK = re.compile(r"\s+")

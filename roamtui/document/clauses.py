@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from roamtui.document.document import NodeKind, NodeRow
 from roamtui.plain import shorten
+from roamtui.text import ROMAN_NUMERALS
 
 _NUMBER = (
     r"(?P<marks>[*_]*)(?P<word>(?i:article|section)[ \t]+)?"
@@ -25,8 +26,6 @@ _CONTENTS_LINE_MAX = 400
 _WORD = re.compile(r"[^\W\d_]+")
 _TITLE_END = re.compile(r"(?<=\w)[.:]\s.*")
 _TITLE_LENGTH = 80
-_ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
-_ROMAN = tuple(tens + ones for tens in ("", "X", "XX") for ones in _ONES)
 _COUNT_MIN = 5
 _LENGTH_MIN = 200
 """Minimum mean length of a clause, in characters. Steps and lines of a contents page are shorter."""
@@ -156,8 +155,8 @@ def parse_clause_number(title: str) -> tuple[int, ...]:
 
 def _parse_key(number: str) -> tuple[int, ...]:
     """Return the parts of a number: (2,) for "II" and "2.0", (2, 1) for "2.1"."""
-    if number in _ROMAN:
-        return (_ROMAN.index(number),)
+    if (numeral := number.lower()) in ROMAN_NUMERALS:
+        return (ROMAN_NUMERALS.index(numeral) + 1,)
     parts = [int(part) for part in number.split(".") if part.isdigit()]
     if len(parts) > 1 and not parts[-1]:
         parts.pop()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count, takewhile
+from string import ascii_lowercase
 
 from msgspec import Struct, field
 
@@ -34,7 +35,7 @@ from roamtui.outline.structure import (
     make_entries,
 )
 from roamtui.plain import shorten
-from roamtui.text import estimate_tokens
+from roamtui.text import ROMAN_NUMERALS, estimate_tokens
 
 OUTLINE_TOKENS = 700
 """Default budget. In a test, a longer outline led to the same answers and made each request more expensive.
@@ -78,9 +79,8 @@ guide help info information introduction intro miscellaneous misc more next-step
 other other-changes overview parameters preface questions reading reference references related
 remarks requirements resources returns see-also setup summary synopsis terms tips usage whats-new
 """
-_GENERIC_TITLES = frozenset(_GENERIC_TITLE_NAMES.split())
+_GENERIC_TITLES = frozenset((*_GENERIC_TITLE_NAMES.split(), *ascii_lowercase, *ROMAN_NUMERALS))
 _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
-_ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
@@ -319,7 +319,7 @@ def _render_ranges(outline: _Outline, parent_id: str, outside_parent: Sequence[s
 def _is_generic(title: str) -> bool:
     """Return whether a title says nothing about the content, such as "FAQ", "2.1" or "Other changes"."""
     words = " ".join(_NOT_LETTER.sub("", title.lower()).split())
-    return not words or words.replace(" ", "-") in _GENERIC_TITLES or _ENUMERATOR.match(words) is not None
+    return not words or words.replace(" ", "-") in _GENERIC_TITLES
 
 
 def _preview_titles_below(library: Library, parent: Node, *, length_max: int) -> str:

@@ -24,7 +24,7 @@ from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import PUNCTUATION
 from roamtui.sentences import continues_sentence
-from roamtui.text import Bounds, Span
+from roamtui.text import ROMAN_NUMERALS, Bounds, Span
 
 _LENGTH_MAX = 2_000
 """Maximum length of a sentence that is kept whole, in characters."""
@@ -42,7 +42,6 @@ _BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-�
 _ENUMERATOR = re.compile(r"\(?(?P<label>\d{1,3}|[ivxl]{1,5}|[a-z]|[IVXL]{1,5}|[A-Z])[.)]\s|[•▪◦●○·–—-]\s")
 """The start of a paragraph that is an item of a list to a person, as in a PDF."""
 _FIRST_LABELS = frozenset({"1", "a", "A", "i", "I"})
-_ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _ITEM_LABEL = re.compile(r"[.)\s]+\Z")
 _LINE_END = VisiblePiece(" ")
 _DIVIDED = re.compile(r"\w-\Z")
@@ -233,7 +232,7 @@ def _list_labels_before(label: str) -> tuple[str, ...]:
     """List the labels that may come before a label: "b" before "c", and "iv" or "u" before "v"."""
     if not label or label.isdigit():
         return (str(int(label) - 1),) if label else ("",)
-    pairs = chain(pairwise(_ROMANS), pairwise(map(str.upper, _ROMANS)))
+    pairs = chain(pairwise(ROMAN_NUMERALS), pairwise(map(str.upper, ROMAN_NUMERALS)))
     before = [earlier for earlier, later in pairs if later == label]
     return (*before, *([chr(ord(label) - 1)] if len(label) == 1 else []))
 

@@ -34,10 +34,15 @@ def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> Non
 
 
 def test_vague_titles_are_followed_by_first_words() -> None:
-    library = make_library("# A\n\nText.\n\n## 2.1\n\nRenewals are free of charge.\n\n## FAQ\n\nA loan is a promise.\n")
+    library = make_library(
+        "# A\n\nText.\n\n## 2.1\n\nRenewals are free of charge.\n\n## FAQ\n\nA loan is a promise.\n\n"
+        "## XIV.\n\nKeys.\n\n## CLI\n\nRun it.\n"
+    )
     outline = render_outline(library)
     assert _find_line(outline, "2.1").endswith("): Renewals are free of charge.")
     assert _find_line(outline, "FAQ").endswith("): A loan is a promise.")
+    assert _find_line(outline, "XIV.").endswith("): Keys.")
+    assert "Run it." not in outline, "its title is a word, not a numeral"
 
 
 @example("# Fees\n\n", 200)
