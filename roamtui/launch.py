@@ -291,11 +291,9 @@ def make_demo(bootstrap: Bootstrap) -> Launch:
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
     """Return what the start screen offers: the newest conversations, but not of `ask`; sources; examples."""
-    candidates = [each for each in summaries if not (each.is_one_shot or is_standard_input(each.source))]
-    resumable_ids = {summary.id for summary in candidates if summary.source}
-    shown = [summary for summary in summaries if summary.problem or summary.id in resumable_ids]
-    offers = [_offer_conversation(each, is_resumable=each.id in resumable_ids) for each in shown[:_SHOWN_MAX]]
-    sources = dict.fromkeys(summary.source for summary in candidates)
+    shown = [each for each in summaries if each.is_listed and (each.problem or _is_resumable(each))]
+    offers = [_offer_conversation(each) for each in shown[:_SHOWN_MAX]]
+    sources = dict.fromkeys(each.source for each in shown if _is_resumable(each))
     for source in islice((each for each in sources if not is_source_missing(each)), _SHOWN_MAX):
         name, place = _name_source(source)
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=name, note=place, source=source))
@@ -314,7 +312,12 @@ def _name_source(source: str) -> tuple[str, str]:
     return sanitise_line(format_source(source)), sanitise_line(display_path(str(folder)))
 
 
-def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> StartOffer:
+def _is_resumable(summary: ConversationSummary) -> bool:
+    return bool(summary.source) and not is_standard_input(summary.source)
+
+
+def _offer_conversation(summary: ConversationSummary) -> StartOffer:
+    is_resumable = _is_resumable(summary)
     note = summary.problem
     if not note:
         name, place = _name_source(summary.source)

@@ -12,6 +12,7 @@ from roamtui.commands.arguments import (
     add_conversation_arguments,
     add_source_argument,
     make_bootstrap,
+    refuse_unused,
 )
 from roamtui.errors import RoamtuiError, UsageError
 
@@ -31,6 +32,8 @@ def run_app(args: Namespace) -> int:
     """Open documents in the app."""
     from roamtui.launch import Launch
 
+    if args.plain:
+        refuse_unused({"--watch": args.watch}, "with --plain")
     return Launch(
         bootstrap=make_bootstrap(args),
         sources=tuple(args.sources),

@@ -14,6 +14,7 @@ from roamtui.commands.arguments import (
     add_yes,
     make_bootstrap,
     open_command_sources,
+    refuse_unused,
 )
 from roamtui.errors import UsageError
 
@@ -26,6 +27,8 @@ def _run_outline(args: Namespace) -> None:
     """Print the outline exactly as the model reads it."""
     from roamtui.headless.sections import print_outline, print_skipped
 
+    if args.skipped:
+        refuse_unused({"--json": args.json}, "with --skipped")
     _, library, _ = open_command_sources(args, tells_notes=not args.skipped)
     if args.skipped:
         print_skipped(library)
@@ -81,6 +84,10 @@ def _run_index(args: Namespace) -> None:
     from roamtui.headless.index import delete_source_index, run_index
     from roamtui.models.usage import UsageMeter
 
+    if args.delete:
+        refuse_unused({"--summaries": args.summaries}, "with --delete")
+    if not args.summaries:
+        refuse_unused({"--yes": args.yes}, "without --summaries")
     bootstrap, library, _ = open_command_sources(args)
     options = bootstrap.settings.retrieval
     if args.delete:

@@ -220,6 +220,11 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """A sentence that says why not all of the log can be read. Empty if all of it can."""
 
     @property
+    def is_listed(self) -> bool:
+        """Whether lists show it: if a person asked in it, or if its log is damaged."""
+        return bool(self.problem) or not self.is_one_shot
+
+    @property
     def size_label(self) -> str:
         """Its number of questions, or else of the sections that a person has opened."""
         if self.questions or not self.open_sections:

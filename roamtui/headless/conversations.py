@@ -35,7 +35,7 @@ def print_conversations(*, lists_one_shots: bool) -> None:
     A damaged one is always listed. Raise `StoreError` if the conversations cannot be read.
     """
     saved = open_store().list()
-    summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
+    summaries = [each for each in saved if lists_one_shots or each.is_listed]
     for summary in summaries:
         parts = [summary.id, format_time(summary.used_at)]
         if summary.source or not summary.problem:

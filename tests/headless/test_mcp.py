@@ -217,7 +217,8 @@ CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}).encode() + b"\n"
 ODD = b'{"method": "notifications/cancelled", "params": {"requestId": []}}\n' + b"[" * 100_000 + b"\n"
 ODD += b'{"method": "notifications/progress", "params": null}\n'
-UNKNOWN = b'{"jsonrpc": "2.0", "id": 2, "method": "resources/list"}\n'
+UNKNOWN = b'{"jsonrpc": "2.0", "id": 2.5, "method": "resources/list"}\n'
+WRONG_PARAMS = b'{"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": []}\n'
 
 
 @contextmanager
@@ -283,11 +284,11 @@ def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> N
     document = tmp_path / "broken.md"
     document.write_bytes(b"# Broken \xff text\n\nWords.\n")
     with start_server(document) as (process, stdin, stdout, stderr):
-        stdin.write(b"no json\n[]\n" + ODD + INITIALIZE + UNKNOWN)
+        stdin.write(b"no json\n[]\n" + ODD + WRONG_PARAMS + INITIALIZE + UNKNOWN)
         stdin.flush()
-        replies = [json.loads(stdout.readline()) for _ in range(5)]
+        replies = [json.loads(stdout.readline()) for _ in range(6)]
         codes = {reply["id"] or -number: reply.get("error", {}).get("code") for number, reply in enumerate(replies)}
-        assert codes == {0: -32700, -1: -32600, -2: -32700, 1: None, 2: -32601}
+        assert codes == {0: -32700, -1: -32600, -2: -32700, 3: -32602, 1: None, 2.5: -32601}
         assert b"broken.md" in stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_SECONDS) == -signal.SIGINT

@@ -63,7 +63,7 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
     @work(group="loading", exit_on_error=False)
     async def _load(self) -> None:
         saved = await asyncio.to_thread(self._store.list)
-        listed = [item for item in saved if item.problem or not item.is_one_shot or self._is_current(item)]
+        listed = [item for item in saved if item.is_listed or self._is_current(item)]
         is_open = self._conversation is not None
         self._summaries = tuple(sorted(listed, key=lambda item: is_open and item.source != self._source))
         self.show()
@@ -181,7 +181,8 @@ def make_export_dialog(
     renderers = {suffix: partial(render, suffix) for suffix in RENDERERS}
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
-    sources = (source, *library.source_names) if library is not None else (source,)
+    opened = library.source_names if library is not None else ()
+    sources = (source, *summary.added_sources, *opened)
     return ExportDialog("Export conversation to", stem, renderers, sources)
 
 

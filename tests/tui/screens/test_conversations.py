@@ -12,11 +12,11 @@ from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.errors import UsageError
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.conversations import ConversationsDialog
+from roamtui.tui.screens.conversations import ConversationsDialog, make_export_dialog
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
@@ -240,6 +240,20 @@ async def test_an_export_of_what_is_shown_never_overwrites_the_document_and_need
         await ui.wait_until("Saved")
     assert "What of steam?" in (tmp_path / "a.html").read_text("utf-8")
     assert file.read_text("utf-8") == TEXT
+
+
+async def test_an_export_never_overwrites_a_source_that_was_added_to_its_conversation(
+    app: RoamApp, tmp_path: Path
+) -> None:
+    file = tmp_path / "extra.md"
+    file.write_text("Extra", "utf-8")
+    added = (str(file),)
+    summary = ConversationSummary(id="a", source="other.md", added_sources=added, created_at="", used_at="")
+    async with running(app, (120, 35)) as ui:
+        ui.app.push_screen(make_export_dialog(lambda: ui.state, summary, ui.state.library))
+        await ui.wait_until("Export conversation to")
+        await type_path(ui, file)
+        await ui.wait_until("is one of the documents")
 
 
 @pytest.mark.parametrize("is_piped", [False, True])
