@@ -7,10 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from roamtui.agent.first_request import list_history_texts, search_or_warn
+from roamtui.agent.first_request import QuestionContext, list_history_texts, search_or_warn
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
 from roamtui.conversation.events import Origin
 from roamtui.conversation.messages import Message, Role
@@ -36,24 +33,10 @@ _FRAME_TOKENS = 60
 """Tokens of the words around the text and the question."""
 
 
-class BriefContext(Struct, frozen=True, kw_only=True):
-    """What a short request has."""
-
-    question: str
-    """The question. A follow-up has the question before it."""
-    text: str = ""
-    """All that the question is about, or what was found for it."""
-    excerpts: tuple[Span, ...] = ()
-    """Document text in it."""
-    hits: tuple[Hit, ...] = ()
-    """The hits that come into question, best first."""
-    read_ids: frozenset[str] = frozenset()
-    """The sections with an excerpt in the text."""
-
-
-def make_brief_request(context: BriefContext, note: str) -> ModelRequest:
-    """Make the request. A `note` says what kind of answer is wanted, if anything."""
-    parts = filter(None, [context.text, BRIEF_INSTRUCTION, note, f"Question: {context.question}"])
+def make_brief_request(text: str, questions: Sequence[str], note: str) -> ModelRequest:
+    """Make the request for the last question. A `note` says what kind of answer is wanted, if anything."""
+    question = f"Question: {complete_follow_up(questions)}"
+    parts = filter(None, [text, BRIEF_INSTRUCTION, note, question])
     return ModelRequest(messages=(Message(role=Role.USER, text="\n\n".join(parts)),))
 
 
@@ -65,17 +48,17 @@ async def choose_brief_context(
     *,
     room_tokens: int,
     warn: Callable[[str], None],
-) -> BriefContext:
+) -> QuestionContext:
     """Choose the text for a question: all that it is about if there is room, or else what search finds.
 
     Sections that the person opened come before hits. `warn` is called if the search fails.
     """
     library = state.library
     questions = (*state.questions, question)
-    context = BriefContext(question=complete_follow_up(questions))
-    room_tokens = max(0, room_tokens - estimate_tokens(context.question) - _FRAME_TOKENS)
+    asked = complete_follow_up(questions)
+    room_tokens = max(0, room_tokens - estimate_tokens(asked) - _FRAME_TOKENS)
     if whole := _list_whole(library, within, room_tokens):
-        return _fill(context, library, {section_id: (span,) for section_id, span in whole.items()})
+        return _make_context(library, {section_id: (span,) for section_id, span in whole.items()})
     hits: Sequence[Hit] = ()
     if searcher is not None:
         earlier = list_history_texts(state.exchanges)
@@ -90,9 +73,9 @@ async def choose_brief_context(
     for section_id in opened:
         wanted.setdefault(section_id, Hit(section_id=section_id, score=1.0, why="opened"))
     view = ModelView(library=library, room_tokens=room_tokens)
-    matcher = TermMatcher.for_question(context.question)
+    matcher = TermMatcher.for_question(asked)
     chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, policy.BRIEF_TOKENS_MAX, opened)
-    return replace(_fill(context, library, chosen), hits=tuple(hits))
+    return _make_context(library, chosen, hits)
 
 
 def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[str, Span]:
@@ -105,8 +88,10 @@ def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[
     return {within: span} if is_short and not has_others else {}
 
 
-def _fill(context: BriefContext, library: Library, chosen: Mapping[str, Sequence[Span]]) -> BriefContext:
-    """Add the text of the chosen parts of sections, each below its titles."""
+def _make_context(
+    library: Library, chosen: Mapping[str, Sequence[Span]], hits: Sequence[Hit] = ()
+) -> QuestionContext:
+    """Join the text of the chosen parts of sections, each below its titles."""
     parts: list[str] = []
     spans: list[Span] = []
     for section_id, cut in chosen.items():
@@ -116,4 +101,6 @@ def _fill(context: BriefContext, library: Library, chosen: Mapping[str, Sequence
         texts = [f"{heads}{library.clean_text(span).strip()}" for heads, span in pieces]
         parts.append("\n".join(filter(None, [titles, *texts])))
         spans += cut
-    return replace(context, text="\n\n".join(parts), excerpts=tuple(spans), read_ids=frozenset(chosen))
+    return QuestionContext(
+        text="\n\n".join(parts), excerpts=tuple(spans), hits=tuple(hits), read_ids=frozenset(chosen)
+    )

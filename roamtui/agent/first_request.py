@@ -42,13 +42,13 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     """What comes with a question."""
 
     text: str = ""
-    """Hits and the outline near them. It is empty for a small document."""
+    """Hits and the outline near them. It is empty for a small document. For a small model, only excerpts."""
     excerpts: tuple[Span, ...] = ()
     """Document text in it."""
     hits: tuple[Hit, ...] = ()
     """The hits that come into question, best first."""
     read_ids: frozenset[str] = frozenset()
-    """The hits with an excerpt in the text."""
+    """The sections with an excerpt in the text."""
     auto_opened: tuple[str, ...] = ()
     """Sections to open together with it. The text does not have them."""
 

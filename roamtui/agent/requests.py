@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.brief import BriefContext, choose_brief_context, make_brief_request
+from roamtui.agent.brief import choose_brief_context, make_brief_request
 from roamtui.agent.first_request import (
     QuestionContext,
     list_history_texts,
@@ -44,7 +44,7 @@ class RequestBuilder(Struct, kw_only=True):
     options: AgentOptions
     tools: Mapping[str, Tool]
     """Tools that the model may call, by name."""
-    brief: BriefContext | None = None
+    brief: QuestionContext | None = None
     """The text of the one short request, if the model is small."""
     hits_text: str = ""
     """What search found for the question."""
@@ -96,7 +96,7 @@ class RequestBuilder(Struct, kw_only=True):
 
     async def _choose_brief(
         self, state: ConversationState, question: str, within: str | None, room: int
-    ) -> BriefContext:
+    ) -> QuestionContext:
         earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
         return await choose_brief_context(
             earlier, question, within, self.searcher, room_tokens=room, warn=self._warn
@@ -157,11 +157,11 @@ class RequestBuilder(Struct, kw_only=True):
             allow_calls=allow_calls,
         )
 
-    async def _build_brief(self, brief: BriefContext, limit: int) -> ModelRequest:
+    async def _build_brief(self, brief: QuestionContext, limit: int) -> ModelRequest:
         state = self.conversation.state
         asked = state.exchanges[-1]
         while True:
-            request = make_brief_request(brief, self.options.question_note)
+            request = make_brief_request(brief.text, state.questions, self.options.question_note)
             excess = estimate_message_tokens(request.messages) - limit
             if excess <= 0 or not brief.text:
                 return request
