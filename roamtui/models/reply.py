@@ -64,7 +64,11 @@ async def read_reply(
                     if isinstance(reply_event, ThinkingDelta):
                         thoughts_bytes += _count_bytes(reply_event.text)
                     yield reply_event
-                if is_repeated or _is_too_long(model, text_bytes - thoughts_bytes, text_bytes):
+                # thoughts may be longer than an answer, but some servers let them fill the window
+                answer_tokens = model.answer_tokens_max or model.window_tokens
+                exceeds_limit = text_bytes - thoughts_bytes > answer_tokens * _BYTES_PER_TOKEN
+                fills_window = text_bytes > model.window_tokens * _BYTES_PER_TOKEN
+                if is_repeated or exceeds_limit or fills_window:
                     ending = ReplyFinished("repeated" if is_repeated else "length")
                     break
         except ModelError as error:
@@ -116,14 +120,6 @@ async def _stream_counted(
 def _count_bytes(text: str) -> int:
     """Count bytes, which tell more of tokens than characters do."""
     return len(text.encode("utf-8", "replace"))
-
-
-def _is_too_long(model: Model, answer_bytes: int, reply_bytes: int) -> bool:
-    """Check the length of a reply. Thoughts may be longer, but some servers let them fill the window."""
-    answer_tokens = model.answer_tokens_max or model.window_tokens
-    fills_window = reply_bytes > model.window_tokens * _BYTES_PER_TOKEN
-    exceeds_limit = answer_bytes > answer_tokens * _BYTES_PER_TOKEN
-    return fills_window or exceeds_limit
 
 
 async def complete_once(model: Model, system: str, question: str, meter: UsageMeter) -> str:

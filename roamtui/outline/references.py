@@ -89,9 +89,10 @@ def list_named(library: Library, text: str) -> list[str]:
     *above, last = _split_name(text)
     names = [last]
     if last and last not in library.ids_by_name:
-        starts = [last, _NUMBERED.sub("", last)]
         names = [name for name in library.ids_by_name if _OWN_NUMBER.sub("", name, count=1) == last]
-        names = names or next(filter(None, (_list_titles(library, start) for start in starts)), [])
+        for start in (last, _NUMBERED.sub("", last)):
+            longer = (name for name in library.ids_by_name if name.startswith(start))
+            names = names or [name for name in longer if not _TITLE_CONTINUES.match(name, len(start))]
     named: dict[str, None] = {}
     for section_id in (found for name in names for found in library.ids_by_name.get(name, ())):
         # The nodes above must have the other names in this order. The iterator skips the nodes between them.
@@ -100,11 +101,6 @@ def list_named(library: Library, text: str) -> list[str]:
         if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
             named[get_canonical_id(library, section_id)] = None
     return [*named]
-
-
-def _list_titles(library: Library, start: str) -> list[str]:
-    names = (name for name in library.ids_by_name if name.startswith(start))
-    return [name for name in names if not _TITLE_CONTINUES.match(name, len(start))]
 
 
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
