@@ -370,7 +370,7 @@ def resolve_conversation_id(
         return ""
     store = open_store()
     if not conversation_id:
-        return store.find_latest(get_source_key(library), with_one_shots=with_one_shots).id
+        return store.get_latest(get_source_key(library), with_one_shots=with_one_shots).id
     source = store.load(conversation_id).source
     # a missing one may be this document, moved or renamed
     if source != get_source_key(library) and not is_source_missing(source):

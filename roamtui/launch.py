@@ -203,7 +203,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     def _resolve_conversation(self) -> Launch:
         store = open_store()
-        saved_id = self.conversation_id or store.find_latest().id
+        saved_id = self.conversation_id or store.get_latest().id
         source = store.load(saved_id).source
         if is_source_missing(source):
             raise SourceError(explain_missing(source, f"run `roamtui SOURCE --conversation {saved_id}`"))

@@ -319,7 +319,7 @@ class ConversationStore:
             os.utime(path, ns=(now, now))
         return path.exists()
 
-    def find_latest(self, source: str | None = None, *, with_one_shots: bool = False) -> ConversationSummary:
+    def get_latest(self, source: str | None = None, *, with_one_shots: bool = False) -> ConversationSummary:
         """Return the latest conversation that can be continued.
 
         Without a `source`, it is about any document that is still there. Those of `roamtui ask`, which the

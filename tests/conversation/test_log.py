@@ -180,7 +180,7 @@ def test_a_damaged_log_says_so_in_the_list_and_stays_and_is_continued_in_a_copy(
     problems = {summary.id: summary.problem for summary in store.list()}
     assert problems["aaa"] == ""
     assert "is damaged" in problems["bbb"]
-    assert store.find_latest().id == "aaa"
+    assert store.get_latest().id == "aaa"
     if can_be_read:
         log, _, warning = store.open("bbb")
         log, state, warning = store.open("bbb")
@@ -241,14 +241,14 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
         _save(store, Recorder(name).ask(question))
     assert [summary.title for summary in store.list()] == ["Second?", "First?"]
     assert store.mark_used("aaa"), "a person left it last"
-    assert store.find_latest("manual.md").id == "aaa"
+    assert store.get_latest("manual.md").id == "aaa"
     times = [summary.used_at for summary in store.list()]
     assert times == sorted(times, reverse=True), "the list is in the order of the times that it shows"
     assert not store.mark_used("ccc")
     assert store.mark_used("bbb")
-    assert store.find_latest("manual.md").id == "bbb"
+    assert store.get_latest("manual.md").id == "bbb"
     with pytest.raises(UsageError, match="about this document"):
-        store.find_latest("other.md")
+        store.get_latest("other.md")
     assert "Because." in store.list()[-1].text
     store.delete("bbb")
     assert [summary.id for summary in store.list()] == ["aaa"]
@@ -262,8 +262,8 @@ def test_a_conversation_of_ask_is_the_latest_only_where_it_is_listed(store: Conv
         replace(event, is_one_shot=True) if isinstance(event, QuestionAsked) else event for event in asked.events
     ]
     _save(store, asked)
-    assert store.find_latest("manual.md").id == "aaa"
-    assert store.find_latest("manual.md", with_one_shots=True).id == "bbb"
+    assert store.get_latest("manual.md").id == "aaa"
+    assert store.get_latest("manual.md", with_one_shots=True).id == "bbb"
 
 
 def test_an_open_conversation_is_not_renamed_elsewhere_and_a_sentence_says_why(store: ConversationStore) -> None:
@@ -360,7 +360,7 @@ async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store
     conversation.close()
     (summary,) = store.list()
     assert (summary.id, summary.size_label) == (conversation.state.id, "1 section open, no question yet")
-    assert store.find_latest(summary.source) == summary
+    assert store.get_latest(summary.source) == summary
     resumed = start(summary.id)
     assert resumed.state.open_sections[section_id].is_pinned
     await resumed.execute(PinSections(section_ids=(section_id,), is_pinned=False))
