@@ -163,6 +163,11 @@ def read_units(text: str) -> TextUnits:
     return TextUnits(markdown.blocks, units)
 
 
+def get_unit(text: str, offset: int) -> Unit:
+    """Return the first unit of a Markdown text that ends after an offset."""
+    return next(unit for unit in read_units(text).units if offset < unit.end)
+
+
 def split_sentences(text: str) -> list[Sentence]:
     """Return a Markdown text's sentences in order. Rows, headings and lines of code are sentences too."""
     return [sentence for unit in read_units(text).units for sentence in split_unit(text, unit)]

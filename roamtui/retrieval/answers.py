@@ -3,8 +3,8 @@
 A passage is a whole paragraph, list, table or block of code. Its score is the mean of two shares of the
 question's weight: the shares of its best sentence and of the whole passage. A rare word weighs more.
 
-Words and meaning both propose passages. The words count as much as the best passage proves by them, and
-meaning counts the rest. A passage is as near in meaning as its nearest sentence.
+Words and meaning both propose passages. If the best passage has most of the question's rare words, words
+decide; otherwise meaning does. A passage is as near in meaning as its nearest sentence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.quoted_sentence import KeySentence, QuotedSentence
-from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
+from roamtui.markdown.units import Unit, get_unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.retrieval import policy
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
@@ -289,7 +289,7 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeyS
 
     A very long sentence is cut around the words of the question.
     """
-    unit = next(unit for unit in read_units(text).units if candidate.start < unit.end)
+    unit = get_unit(text, candidate.start)
     paragraph = text[unit.start : unit.end]
     bounds = find_passage(paragraph, candidate.start - unit.start, policy.LINE_TOKENS)
     if bounds is None or not unit.kind.has_sentences:
@@ -443,7 +443,7 @@ class _RowJoiner:
     def read_key_sentence(self, text: str, start: int, end: int) -> KeySentence:
         """Read a key sentence. Beside a row stands the joined row with most words of the question."""
         key_sentence = read_key_sentence(text, start, end)
-        unit = next(unit for unit in read_units(text).units if start < unit.end)
+        unit = get_unit(text, start)
         if not self.join_row(unit):
             return key_sentence
         rows = self._rows[get_row_name(unit)]

@@ -81,7 +81,7 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
-    """The result of a keyword search, without snippets."""
+    """The result of a keyword search."""
 
     library: Library
     hits: tuple[Hit, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import sqlite3
 import threading
 from array import array
@@ -64,13 +65,11 @@ def list_titles_above(library: Library, document: Document) -> tuple[str, ...]:
 
 def join_context(document: Document, row: int, above: Sequence[str]) -> str:
     """Return the titles above a row and the path of its file without suffix, each once, as one string."""
-    key = document.key
     columns = document.columns
     titles: list[str] = []
-    stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
     while (row := columns.parents[row]) >= 0:
         titles.append(columns.titles[row][:_ABOVE_LENGTH_MAX])
-    return " ".join(dict.fromkeys((*titles, *above, key[:stem_end])))
+    return " ".join(dict.fromkeys((*titles, *above, posixpath.splitext(document.key)[0])))
 
 
 class IndexedDocument(Struct, frozen=True):

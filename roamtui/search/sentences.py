@@ -13,6 +13,7 @@ from roamtui.markdown.units import (
     Sentence,
     Unit,
     UnitKind,
+    get_unit,
     read_units,
     read_visible_line,
     split_sentences,
@@ -45,7 +46,7 @@ def read_key_sentence(text: str, start: int, end: int) -> KeySentence:
     It has no markup but tildes around struck-out words.
     """
     source = text[start:end]
-    unit = next(unit for unit in read_units(text).units if start < unit.end)
+    unit = get_unit(text, start)
     words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
     row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.head_words else ""
     return KeySentence(words, row)

@@ -3,6 +3,7 @@
 A chunk is a short piece of a section's own text, with the titles above it.
 """
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -58,7 +59,7 @@ def _read_section(node: Node) -> _Section | None:
     if not text and (node.has_children or (node.is_loaded and kind is not NodeKind.SECTION)):
         return None
     key = document.key
-    path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
+    path = {posixpath.splitext(key)[0]: None}
     if kind is not NodeKind.TEXT:
         path |= dict.fromkeys(columns.path(node.row))
     titles = PLAIN_PATH_STEP.join(" ".join(title.split()) for title in path if title.strip())
