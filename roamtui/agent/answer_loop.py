@@ -58,6 +58,7 @@ from roamtui.models.base import (
     ToolCallReceived,
     UsageReported,
 )
+from roamtui.models.local_servers import LARGER_WINDOW
 from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import read_reply
 from roamtui.models.usage import UsageMeter, estimate_request
@@ -68,11 +69,6 @@ from roamtui.plain import shorten
 from roamtui.quotes.current_text import add_nearest
 from roamtui.text import estimate_tokens
 
-_NO_ROOM = (
-    "The question does not fit in the context window of {window:,} tokens. Ask a shorter one, give the "
-    "server a larger window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH), or set window_tokens in "
-    "config.toml if it has one."
-)
 _STEP_SHARE = 0.5
 """Share of the remaining window that the calls of one step may add."""
 _PART_ROOM = 1.5
@@ -266,7 +262,11 @@ class AnswerLoop(Struct, kw_only=True):
             tokens = estimate_message_tokens(request.messages)
             room = limit - tokens
             if room < 0:
-                raise refusal or ModelError(_NO_ROOM.format(window=model.window_tokens))
+                raise refusal or ModelError(
+                    f"The question does not fit in the context window of {model.window_tokens:,} tokens. "
+                    f"Ask a shorter one, give {LARGER_WINDOW}, or set window_tokens in config.toml if it has "
+                    "one."
+                )
             sent = estimate_request(model, request)
             conversation.apply_unsaved(*self.search.take_usage())
             reply_tokens = get_answer_tokens(model.window_tokens)

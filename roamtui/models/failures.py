@@ -10,7 +10,7 @@ import ssl
 from collections.abc import Collection, Mapping, Sequence
 
 from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
-from roamtui.models.local_servers import get_server
+from roamtui.models.local_servers import LARGER_WINDOW, get_server
 from roamtui.models.providers import get_recommended_key_variable
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
@@ -182,7 +182,7 @@ def _explain_overflow(model: str, text: str, resolved: ResolvedModel) -> ModelFa
     size = f" of {window:,} tokens" if window else ""
     larger = "Choose another model"
     if resolved.api_base is not None:
-        larger = "Give the server a larger window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH)"
+        larger = f"Give {LARGER_WINDOW}"
     return ModelFailure(
         reason=f'The request exceeds the context window{size} of "{model}"',
         advice=f"{larger}, or set window_tokens in config.toml to the size of the window.",

@@ -19,6 +19,7 @@ OLLAMA_WINDOW_TOKENS = 32_768
 """Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
 ASSUMED_WINDOW_TOKENS = 4_096
 """Assumed window of a server on this machine that does not name its window. Most start with this size."""
+LARGER_WINDOW = "the server a larger window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH)"
 REPORTED = "the server reports this size"
 # A server that says less or more is not believed.
 _WINDOWS = range(256, 20_000_001)

@@ -372,7 +372,7 @@ def make_citation(
 
 
 def resolve_citation(citation: Citation | None, library: Library) -> Span | None:
-    """Return the span of a citation in the document as it is now, or None if it is gone."""
+    """Return the citation's span if the document still has its words there, or None."""
     if citation is None or citation.span is None or citation.span.doc not in library.documents_by_key:
         return None
     span = citation.span
