@@ -8,10 +8,9 @@ _FOOTER = re.compile(
     r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
     r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
     r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
-    r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
+    r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)(?=\s*(?P<next_letter>[^\W\d_]?))"
 )
-"""A paragraph that has only a page number."""
-_NEXT_LETTER = re.compile(r"\s*([^\W\d_])")
+"""A paragraph that has only a page number, before the text that follows."""
 _FOOTER_CONTEXT_LENGTH = 12_000
 """Characters before and after a text that are searched for the footers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
@@ -33,11 +32,8 @@ def blank_footers(text: str, start: int, end: int) -> str:
     page_numbers: set[int] = set()
     for before, after in pairwise([footer for footer in footers if footer["number"]]):
         is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
-        next_letters = [
-            letter[1] for each in (before, after) if (letter := _NEXT_LETTER.match(text, each.end()))
-        ]
-        continues = not all(map(str.isupper, next_letters))
-        if is_page and continues and int(after["number"]) == int(before["number"]) + 1:
+        is_in_sentence = not all(map(str.isupper, before["next_letter"] + after["next_letter"]))
+        if is_page and is_in_sentence and int(after["number"]) == int(before["number"]) + 1:
             page_numbers |= {before.start(), after.start()}
     pieces: list[str] = []
     position = start
