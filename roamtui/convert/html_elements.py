@@ -3,24 +3,18 @@
 import re
 from urllib.parse import quote, urljoin, urlsplit
 
+from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES
+
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_BLOCK_NAMES = """
-table thead tbody tfoot tr td th caption colgroup address article aside blockquote body center dd
-details dialog div dl dt fieldset figcaption figure footer form header hgroup hr html legend li main nav
-object p pre search section summary template audio video canvas
-"""
-BLOCKS = frozenset(_BLOCK_NAMES.split()).union(HEADINGS, LISTS)
+_MORE_BLOCKS = "colgroup dialog hgroup legend object search template audio video canvas"
+BLOCKS = BLOCK_TAGS.union(LISTS, _MORE_BLOCKS.split())
 """Elements that start and end a line."""
+_SIGNS = {Emphasis.STRONG: "**", Emphasis.ITALIC: "*", Emphasis.STRUCK: "~~", Emphasis.CODE: "`"}
 MARKS_BY_NAME = {
-    **dict.fromkeys(("b", "strong", "dt"), "**"),
-    **dict.fromkeys(("i", "em", "cite", "var"), "*"),
-    **dict.fromkeys(("del", "s", "strike"), "~~"),
-    **dict.fromkeys(("code", "kbd", "samp", "tt"), "`"),
-    "q": '"',
-    "sup": "sup",
-    "sub": "sub",
-}
+    name: _SIGNS[emphasis] for name, emphasis in EMPHASES.items() if name not in (*HEADINGS, "summary")
+} | {"q": '"', "sup": "sup", "sub": "sub"}
 """What is written around the words of an element: a sign of Markdown, or the name of a tag."""
 ATTRIBUTE_LENGTH_MAX = 2_000
 """Maximum number of characters of an attribute that are read."""

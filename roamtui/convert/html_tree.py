@@ -24,15 +24,13 @@ from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_checkbox
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
+from roamtui.markdown.inline import HIDDEN_TAGS
 
 _DEPTH_MAX = 80
 """Maximum depth of the tree, twice as deep as real pages. Only the text of deeper elements is kept."""
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
-_HIDDEN_ELEMENTS = """
-nav template object audio video canvas datalist script style noscript iframe
-"""
-_HIDDEN_NAMES = frozenset(_HIDDEN_ELEMENTS.split())
+_HIDDEN_NAMES = HIDDEN_TAGS.union(("nav", "object", "audio", "video", "canvas", "datalist")) - {"svg"}
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _FIELDS = frozenset({"button", "input", "select"})
 _BOXES = frozenset({"checkbox", "radio"})

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from roamtui.commonmark import list_heading_rows, parse_blocks
 from roamtui.markdown.fences import update_fence
-from roamtui.markdown.inline import is_html_element
+from roamtui.markdown.inline import HTML_ELEMENTS
 from roamtui.text import normalise_line_ends
 
 _ALERT_NAMES = """
@@ -138,7 +138,7 @@ def _read_mark(line: str) -> _Edge | None:
         attributes = _read_attributes(rest)
         title = attributes.get("title") or _BRACES.sub("", rest).strip("{}[]| \t")
     elif (match := _TAG.fullmatch(line)) and not (
-        match["name"].isupper() or is_html_element(match["name"].lower())
+        match["name"].isupper() or match["name"].lower() in HTML_ELEMENTS
     ):
         name = kind = match["name"].lower()
         attributes = _read_attributes(match["attributes"])

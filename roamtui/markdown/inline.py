@@ -13,25 +13,18 @@ EMPHASES = (
 )
 HIDDEN_TAGS = frozenset({"script", "style", "template", "svg", "noscript", "iframe"})
 """Elements whose text is not meant to be read."""
-BLOCK_TAGS = re.compile(
-    "address|article|aside|blockquote|body|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
-    "h[1-6]|header|hr|html|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
-)
+_BLOCK_NAMES = """
+address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer
+form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody td tfoot th thead tr ul
+"""
+BLOCK_TAGS = frozenset(_BLOCK_NAMES.split())
 """Elements whose tags separate paragraphs."""
-_OTHER = re.compile(
-    "a|abbr|acronym|audio|bdi|bdo|big|br|col|colgroup|font|head|img|input|ins|mark|nobr|picture|q|rb|rp|rt|ruby|small|"
-    "span|su[bp]|u|video|wbr"
-)
-"""Other elements of HTML. Most of their tags change nothing."""
-
-
-def is_html_element(name: str) -> bool:
-    """Return whether HTML has an element with this name in lower case."""
-    return (
-        name in EMPHASES or name in HIDDEN_TAGS or bool(BLOCK_TAGS.fullmatch(name) or _OTHER.fullmatch(name))
-    )
-
-
+_OTHER_NAMES = """
+a abbr acronym audio bdi bdo big br col colgroup font head img input ins mark nobr picture q rb rp rt ruby
+small span sub sup u video wbr
+"""
+HTML_ELEMENTS = BLOCK_TAGS.union(EMPHASES, HIDDEN_TAGS, _OTHER_NAMES.split())
+"""Elements of HTML. Other words in angle brackets are text."""
 _MARKUP = re.compile(r"[\\<\[*_`|#>~]|^[ \t]*[-+:=]", re.MULTILINE)
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ \t]*(?:`{3}|~{3}|:{3}|[|=_~*+ \t:-]+$)[^\n]*", re.DOTALL | re.MULTILINE
@@ -69,4 +62,4 @@ def extract_words(text: str) -> str:
 
 def strip_tags(text: str) -> str:
     """Replace the tags of HTML with spaces, but keep other words in angle brackets."""
-    return _MARK.sub(lambda match: " " if is_html_element(match[1].lower()) else match[0], text)
+    return _MARK.sub(lambda match: " " if match[1].lower() in HTML_ELEMENTS else match[0], text)

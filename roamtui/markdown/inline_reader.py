@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from roamtui.markdown.blocks import HARD_BREAK_WORDS, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import SCRIPT_SIGNS, write_plain_script
-from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
+from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, HTML_ELEMENTS
 from roamtui.markdown.inline_source import InlineSource, SourceMap, parse_inline
 from roamtui.markdown.tokens import Dialect, get_inline_parser
 from roamtui.text import Bounds
@@ -52,9 +52,8 @@ def _read_tag(text: str) -> _Tag | None:
     name = match["name"].lower()
     pairs = _ATTRIBUTE.findall(match["attributes"])
     attributes = {key.lower(): html.unescape(double or single or bare) for key, double, single, bare in pairs}
-    is_block = BLOCK_TAGS.fullmatch(name) is not None
     is_bare = not match["attributes"].strip()
-    return _Tag(name, bool(match["end"]), is_block, is_bare, attributes)
+    return _Tag(name, bool(match["end"]), name in BLOCK_TAGS, is_bare, attributes)
 
 
 def _show_unclosed(tokens: Sequence[Token]) -> None:
@@ -330,7 +329,7 @@ class InlineReader(Struct, kw_only=True):
         elif tag.name in HIDDEN_TAGS and not is_shown:
             self._hidden = "" if tag.is_end else tag.name
         # These are only words, such as `<your-name>`.
-        elif is_shown or (tag.is_bare and not tag.is_end and not is_html_element(tag.name)):
+        elif is_shown or (tag.is_bare and not tag.is_end and tag.name not in HTML_ELEMENTS):
             self._add(token.content, start=start, end=end)
         elif tag.name == "img":
             self._add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""), start, end)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from roamtui.convert.html import convert_html, convert_html_file
 from roamtui.errors import SourceError
 from roamtui.markdown.blocks import Emphasis, Paragraph
-from roamtui.markdown.inline import EMPHASES
+from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES
 from roamtui.markdown.parser import parse_markdown
 from tests.case_files import read_case, read_rows
 from tests.convert.samples import read_outline
@@ -60,6 +60,13 @@ def test_emphasis_is_shown_as_in_a_browser_and_its_signs_never(runs: Sequence[tu
     shown_words = [words for block in blocks if isinstance(block, Paragraph) for words in block.words]
     letters = [(letter, words.emphasis) for words in shown_words for letter in words.text if not letter.isspace()]
     assert letters == expected
+
+
+@pytest.mark.parametrize("name", sorted(set(EMPHASES).difference(BLOCK_TAGS)))
+def test_an_element_has_the_same_emphasis_in_a_page_as_in_markdown(name: str) -> None:
+    block = parse_markdown(convert(f"<h1>In a page</h1><p>a <{name}>word</{name}> b</p>")).blocks[1]
+    assert isinstance(block, Paragraph)
+    assert [(words.text, words.emphasis) for words in block.words][1] == ("word", EMPHASES[name])
 
 
 @pytest.mark.parametrize("tabs", read_rows("convert/html", "tabs"))
