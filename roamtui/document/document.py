@@ -7,7 +7,7 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -183,6 +183,14 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def rows_by_id(self) -> dict[str, int]:
         """Row of each id."""
         return {node_id: row for row, node_id in enumerate(self.ids)}
+
+    @cached_property
+    def ids_by_path(self) -> Mapping[str, str]:
+        """Ids of files and folders by their paths, the shortest paths first; none if this is no listing."""
+        if not self.columns.has_files:
+            return {}
+        listed = zip(map("/".join, self.columns.paths()), self.ids, strict=True)
+        return dict(sorted(listed, key=lambda entry: (entry[0].count("/"), entry[0])))
 
     @cached_property
     def title_row(self) -> int | None:

@@ -140,11 +140,8 @@ def _find_link_to_url(library: Library, wanted: str | None) -> str | None:
 
 def _find_listed_file(library: Library, node_id: str, path: str) -> str | None:
     """Find the file of the library that a relative path in a section leads to, and return its id."""
-    root = library.root
-    if not root.columns.has_files:
-        return None
+    ids = library.root.ids_by_path
     node = library.node(node_id)
-    ids = dict(zip(map("/".join, root.columns.paths()), root.ids, strict=True))
     folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
     target = posixpath.normpath(posixpath.join("/", folder, path))
     candidates = (candidate.removeprefix("/") for candidate in _list_candidate_paths(target))
@@ -208,13 +205,11 @@ def _resolve_wikilink(href: str, library: Library, node_id: str) -> SectionLink 
     name = name.strip()
     part = part.rpartition("#")[2].strip()
     wanted = name.casefold()
-    if name and library.root.columns.has_files:
-        listed = zip(map("/".join, library.root.columns.paths()), library.root.ids, strict=True)
-        for path, row_id in sorted(listed, key=lambda entry: (entry[0].count("/"), entry[0])):
-            whole = path.casefold()
-            stem = posixpath.splitext(whole)[0]
-            if wanted in (whole, stem, posixpath.basename(whole), posixpath.basename(stem)):
-                return _enter_document(library, row_id, part)
+    for path, row_id in library.root.ids_by_path.items() if name else ():
+        whole = path.casefold()
+        stem = posixpath.splitext(whole)[0]
+        if wanted in (whole, stem, posixpath.basename(whole), posixpath.basename(stem)):
+            return _enter_document(library, row_id, part)
     place = find_fragment(library, library.node(node_id).document, part or name)
     return place or DeadLink(f'No file or heading "{name or part}" here.')
 
