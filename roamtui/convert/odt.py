@@ -141,7 +141,8 @@ class _OdtHtmlWriter:
 
     def _write_frame(self, frame: Any) -> str:
         parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
-        for child in frame.iterfind("{*}object"):
+        child = frame.find("{*}object")
+        if child is not None:
             path = f"{get_attribute(child, 'href').removeprefix('./')}/content.xml"
             formula = self._package.parse(path)
             sources = [join_text(text) for text in formula.iter("{*}annotation")]

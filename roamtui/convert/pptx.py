@@ -130,9 +130,11 @@ class _SlideReader:
 
     def _write_frame(self, frame: Any) -> str:
         """Write a table, a diagram, or the description of a picture or chart."""
-        for table in frame.iterfind("{*}graphic/{*}graphicData/{*}tbl"):
+        table = frame.find("{*}graphic/{*}graphicData/{*}tbl")
+        if table is not None:
             return self._write_table(table)
-        for diagram in frame.iter("{*}relIds"):
+        diagram = next(frame.iter("{*}relIds"), None)
+        if diagram is not None:
             relation = self._relations.get(get_attribute(diagram, "dm"))
             root = self._package.parse(relation.target if relation else "")
             return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in list_paragraphs(root))}</ul>"

@@ -190,7 +190,7 @@ class _Writer:
         return "\n".join(f"> {line}".rstrip() for line in lines)
 
     def _write_table(self, kind: str, title: str, options: Mapping[str, str], content: str) -> str:
-        delimiter = options.get("delim", ",").strip()
+        delimiter = options.get("delim", ",").strip().replace("space", " ")
         rows: list[list[str]] = []
         if kind == "list-table":
             rows = [[self._write_cell(cell) for cell in _split_items(row)] for row in _split_items(content)]
