@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from roamtui.convert.converted import ProgressCallback, format_page_count
+from roamtui.convert.converted import ProgressCallback, format_progress
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.paths import replace_file
 from roamtui.plain import format_json, sanitise_line, sanitise_text
@@ -153,6 +153,6 @@ def report_opening(source: str, *, is_url: bool) -> Iterator[ProgressCallback]:
     progress = ProgressLine()
     title = f"Fetching {source}…" if is_url else f"Converting {Path(source).name}…"
     try:
-        yield lambda done, count: progress.show(f"{title}{format_page_count(done, count)}")
+        yield lambda done, count: progress.show(f"{title}{format_progress(done, count)}")
     finally:
         progress.show("")

@@ -54,7 +54,7 @@ def convert_page(data: bytes, charset: str | None, base_url: str) -> ExtractedTe
     return replace(converted, left_out=(HTML.left_out,))
 
 
-def parse_start(data: bytes, charset: str | None, length_max: int) -> Any:  # noqa: ANN401 - lxml has no types
+def parse_page_head(data: bytes, charset: str | None, length_max: int) -> Any:  # noqa: ANN401 - lxml has no types
     """Return the tree of the first `length_max` characters of a web page, empty if it nests too deeply."""
     from roamtui.convert.html_tree import parse_html_tree  # noqa: PLC0415 - many pages need no conversion
 

@@ -24,7 +24,8 @@ class ExtractedText(Struct, frozen=True, kw_only=True):
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     page_labels: tuple[str, ...] = ()
-    """The printed number of each page; empty for a page with its counted number. No labels if all have it."""
+    """The printed number of each page; empty where it equals the page's position. An empty tuple if none
+    differs."""
     conversion_note: str = ""
     """Sentence that says which format it was converted from, and what that always leaves out."""
     has_page_titles: bool = False
@@ -49,7 +50,7 @@ def has_tesseract() -> bool:
     return shutil.which(TESSERACT) is not None
 
 
-def format_page_count(done: int, count: int) -> str:
+def format_progress(done: int, count: int) -> str:
     """Format the arguments of a `ProgressCallback` as words after a title; empty if both are unknown."""
     total = f" of {count:,}" if count else ""
     return f" {done:,}{total}" if done or count else ""

@@ -153,7 +153,7 @@ def _measure_text(part: Any) -> int:
 
 def write_blocks(element: Any) -> list[str]:
     """Write the content of an element as blocks. Runs between two blocks become paragraphs."""
-    return _finish_blocks(_write_inline(element, frozenset()))
+    return _finish_blocks(_write_marked_content(element, frozenset()))
 
 
 def _finish_blocks(pieces: Iterable[_BlockOrRun]) -> list[str]:
@@ -274,13 +274,13 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_BlockOrRun
         case "ruby":
             return _write_ruby(element, around)
         case name if name in BLOCKS:
-            return [None, *_write_inline(element, around), None]
+            return [None, *_write_marked_content(element, around), None]
         case _:
-            return _write_inline(element, around)
+            return _write_marked_content(element, around)
 
 
 def _write_heading(element: Any) -> list[_BlockOrRun]:
-    pieces = _write_inline(element, frozenset())
+    pieces = _write_marked_content(element, frozenset())
     title = _write_line(piece for piece in pieces if not isinstance(piece, _Block))
     heading = write_heading(int(element.tag[1]), title) if title else ""
     # In a broken page, a heading without an end may contain blocks.
@@ -318,8 +318,8 @@ def _write_scripts(code: Any) -> None:
         script.text = write_plain_script(text, script.tag) if has_tags else text
 
 
-def _write_inline(element: Any, around: frozenset[str]) -> list[_BlockOrRun]:
-    """Write an element that marks words, or that Markdown does not know."""
+def _write_marked_content(element: Any, around: frozenset[str]) -> list[_BlockOrRun]:
+    """Write the content of an element, with the element's mark around its words."""
     name = element.tag
     href = element.get("href", "")
     mark = "link" if href else MARKS_BY_NAME.get(name, "")
@@ -501,7 +501,7 @@ def _write_cell(cell: Any) -> str:
         _join_code_lines(code)
     for block in [*cell.iter(*_FLATTENED)][1:]:
         block.tag = "div"
-    return _write_line(_write_inline(cell, frozenset()))
+    return _write_line(_write_marked_content(cell, frozenset()))
 
 
 def _join_code_lines(block: Any) -> None:

@@ -32,7 +32,7 @@ _LENGTH_MIN = 200
 _DIVIDED_MIN = 6_000
 """Minimum length, in characters, of a section that is divided: about 1,500 tokens."""
 _LEVEL_MAX = 6
-_RUNS_MAX = 7
+_SEQUENCES_MAX = 7
 """Maximum number of sequences that may continue. A list in a clause begins another one."""
 
 
@@ -80,18 +80,18 @@ def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]
         return headings
     clauses: list[NodeRow] = []
     later: set[tuple[tuple[int, ...], str]] = set()
-    for run in reversed(_collect_runs(text, start, headings)):
-        names = {(clause.key, _make_name(clause)) for clause in run.clauses}
+    for sequence in reversed(_collect_sequences(text, start, headings)):
+        names = {(clause.key, _make_name(clause)) for clause in sequence.clauses}
         # The lines of a contents page come again, as headings or clauses.
         is_repeated = 2 * len(names & later) >= len(names)
-        if not (is_repeated and run.length < _CONTENTS_LINE_MAX * len(run.clauses)):
-            clauses += _select_clauses(run)
+        if not (is_repeated and sequence.length < _CONTENTS_LINE_MAX * len(sequence.clauses)):
+            clauses += _select_clauses(sequence)
         later |= names
     return sorted([*clauses, *headings], key=lambda row: row.start)
 
 
-def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_ClauseSequence]:
-    runs: list[_ClauseSequence] = []
+def _collect_sequences(text: str, start: int, headings: Sequence[NodeRow]) -> list[_ClauseSequence]:
+    sequences: list[_ClauseSequence] = []
     active: list[_ClauseSequence] = []
     for clause in _iter_clauses(text, start, headings):
         for index in reversed(range(len(active))):
@@ -101,12 +101,12 @@ def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_C
                 break
         else:
             if clause.level or clause.key[0] == 1 == max(clause.key):
-                run = _ClauseSequence([clause])
-                runs.append(run)
-                active.append(run)
-                if len(active) > _RUNS_MAX:
+                sequence = _ClauseSequence([clause])
+                sequences.append(sequence)
+                active.append(sequence)
+                if len(active) > _SEQUENCES_MAX:
                     del active[1]  # the first sequence numbers the whole document
-    return runs
+    return sequences
 
 
 def _make_name(clause: _Clause) -> str:
@@ -163,8 +163,8 @@ def _parse_key(number: str) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def _select_clauses(run: _ClauseSequence) -> Iterator[NodeRow]:
-    clauses = run.clauses
+def _select_clauses(sequence: _ClauseSequence) -> Iterator[NodeRow]:
+    clauses = sequence.clauses
     levels = {len(clause.key): clause.level for clause in clauses if clause.level}
     is_outline = len(clauses) >= _COUNT_MIN and clauses[-1].key[0] > 2
     is_deep = max(len(clause.key) for clause in clauses) > 1 or all(clause.is_sure for clause in clauses)

@@ -158,7 +158,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
     page_labels: tuple[str, ...] = ()
-    """The printed number of each page; empty for a page with its counted number. No labels if all have it."""
+    """The printed number of each page; empty where it equals the page's position. An empty tuple if none
+    differs."""
     has_page_titles: bool = False
     """Whether the converter has written a heading at the start of each page, and there are no others."""
     problem: str = ""

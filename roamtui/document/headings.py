@@ -79,10 +79,10 @@ is one at a bound of a word."""
 
 
 def scan_headings(text: str, start: int = 0) -> tuple[list[NodeRow], bool]:
-    r"""Find the headings of a Markdown text with lines that end with ``\n``, from its front matter's end.
+    r"""Find the headings of a Markdown text after its front matter, which ends at `start`.
 
-    Headings in quotes and lists are text. Also return whether some of these were nested too deeply to be
-    parsed.
+    Lines must end with ``\n``. Headings in quotes and lists are text. Also return whether some of these were
+    nested too deeply to be parsed.
     """
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     scanner = HeadingScanner(source, start)

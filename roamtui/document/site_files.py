@@ -16,6 +16,7 @@ class SiteFiles:
     ) -> None:
         """The time of the site starts now."""
         self._fetch = fetch
+        self._url = url
         self._host = urlsplit(url).netloc
         self._on_progress = on_progress
         self._seconds_max = seconds_max
@@ -48,8 +49,8 @@ class SiteFiles:
         """Note why a list could not be read. Only the first problem counts."""
         self._list_problem = self._list_problem or problem
 
-    def begin_note(self, url: str) -> str:
-        """Begin a sentence that says what is shown of the site at `url` instead of its llms.txt."""
+    def explain_missing_list(self) -> str:
+        """Return a sentence that says why the site's llms.txt is not shown."""
         if self.is_late:
-            return f"{self._host} took more than {self._seconds_max:g} seconds to list its pages, so"
-        return f"{self._list_problem} So" if self._list_problem else f"{url} has no llms.txt, so"
+            return f"{self._host} took more than {self._seconds_max:g} seconds to list its pages."
+        return self._list_problem or f"{self._url} has no llms.txt."

@@ -58,7 +58,7 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     Pages that robots.txt disallows are left out. Its rules with wildcards are ignored. `first` is the
     home page, with this `title`. `is_own` says whether it is the site that the person named.
     """
-    reason = files.begin_note(first.url)
+    reason = files.explain_missing_list()
     robots_url = urljoin(first.final_url, "/robots.txt")
     rules = _fetch_body(files, robots_url)
     robots = RobotFileParser()
@@ -83,7 +83,7 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     reading = "Pages are fetched when they are opened."
     if document.eager_ids:
         reading = "Your first question reads them all."
-    notes = [f"{reason} this outline of {shown_pages} comes from its sitemap. {reading}"]
+    notes = [f"{reason} This outline of {shown_pages} comes from its sitemap. {reading}"]
     left_out: list[str] = []
     if not is_whole:
         left_out.append(f"all pages after {shown_pages}")

@@ -136,7 +136,7 @@ def open_web_source(
         return library
     document = parse_page(page, conversion=conversion, on_progress=on_progress)
     if is_html and is_home:
-        note = f"{files.begin_note(page.url)} only this page is shown."
+        note = f"{files.explain_missing_list()} Only this page is shown."
         left_out = ("the other pages of the site", *document.left_out)
         document = replace(document, notes=(note, *document.notes), left_out=left_out)
     return Library(source=url, root=document)

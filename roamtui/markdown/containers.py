@@ -24,7 +24,7 @@ abstract admonition attention bug cite deprecated example fail failure faq help 
 quote seealso summary tab tldr todo versionadded versionchanged
 """
 KINDS = ALERTS.union(_KIND_NAMES.split())
-"""Kinds of containers whose marks also occur in other texts: `!!! Wow, this is none` is no container."""
+"""Names that make `!!! name` a container. After `!!!`, any other word is text."""
 _SIGN = re.compile(r"^[ \t]*(?::::|!!!|\?\?\?|===[+!]? \"|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""
 _FENCE = re.compile(
@@ -103,25 +103,25 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         is_indented = _measure_indent(text) >= 4 if inner else row in code
         if is_in_fence or not is_indented:
             fence = update_fence(fence, line)
-        may_be_mark = not (is_in_fence or fence or is_indented or row in headings)
-        mark = _read_mark(line.strip()) if may_be_mark else None
-        if mark is None or (len(stack) >= _NESTING_MAX and mark.opens):
+        may_be_edge = not (is_in_fence or fence or is_indented or row in headings)
+        edge = _parse_edge(line.strip()) if may_be_edge else None
+        if edge is None or (len(stack) >= _NESTING_MAX and edge.opens):
             yield start + text if text.strip() else start.rstrip()
-        elif mark.closes:
-            matching = [depth for depth, each in enumerate(stack) if each.fence == mark.fence]
+        elif edge.closes:
+            matching = [depth for depth, each in enumerate(stack) if each.fence == edge.fence]
             del stack[matching[-1] if matching else len(stack) :]
             yield stack[-1].start.rstrip() if stack else ""
         else:
             start = start if inner else line[: _measure_indent(line)]
-            start += "> " if mark.first_line else ""
-            if mark.opens:
-                indent = widths[row] + len(_INDENT) if mark.fence == _INDENT else None
-                stack.append(_Container(fence=mark.fence, start=start, indent=indent))
-            yield (start + mark.first_line).rstrip()
+            start += "> " if edge.first_line else ""
+            if edge.opens:
+                indent = widths[row] + len(_INDENT) if edge.fence == _INDENT else None
+                stack.append(_Container(fence=edge.fence, start=start, indent=indent))
+            yield (start + edge.first_line).rstrip()
 
 
-def _read_mark(line: str) -> _Edge | None:
-    """Read the mark that a line consists of, or None if it is no mark."""
+def _parse_edge(line: str) -> _Edge | None:
+    """Parse a line that is an edge, or return None for any other line."""
     if match := _ADMONITION.fullmatch(line):
         kind = (match["kind"] or "tab").lower()
         title = match["title"].strip()

@@ -9,7 +9,7 @@ _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 def update_fence(opening: str, line: str) -> str:
     """Return the opening line of the fence that is open after `line`, or an empty string outside fences.
 
-    `opening` is the same before `line`.
+    `opening` is the line that opened the current fence, or an empty string.
     """
     opened = _FENCE.match(opening)
     match = _FENCE.match(line)

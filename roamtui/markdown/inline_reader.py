@@ -243,8 +243,8 @@ class InlineReader(Struct, kw_only=True):
                 for text, start, end in pieces:
                     self._add(text, emphasis, start=start, end=end)
 
-    def read_mark(self, mark: str, label: str, start: int) -> Inline:
-        """Make the words of a mark in the source that leads to itself."""
+    def make_note_label(self, mark: str, label: str, start: int) -> Inline:
+        """Make the label of a footnote, linked to its reference. `mark` stands at `start` in the source."""
         self._add(
             label, link=Link(f"{mark}:", is_reference_mark=True), start=start, end=start + len(mark) + 1
         )

@@ -251,7 +251,7 @@ class _BlockReader(Struct, kw_only=True):
         mark = f"[^{token.meta['label']}]"
         source = self.inline.source
         start = source.text.index(mark, source.starts[row])
-        words = self.inline.read_mark(mark, format_mark(mark), source.shift + start)
+        words = self.inline.make_note_label(mark, format_mark(mark), source.shift + start)
         first, *others = self.read_blocks("footnote_reference_close") or (None,)
         if isinstance(first, Paragraph):
             inner = words[0].start, first.inner[1]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 
-from roamtui.convert.conversion import parse_start
+from roamtui.convert.conversion import parse_page_head
 from roamtui.file_cache import FileCache
 from roamtui.web.addresses import HostResolver, Resolve, resolve_with_system
 from roamtui.web.backend import Deadline
@@ -187,7 +187,7 @@ def _find_refresh(response: HttpResponse) -> tuple[str, int] | None:
     """
     if response.media_type not in _HTML_TYPES or b"refresh" not in response.body[:_HEAD_LENGTH_MAX].lower():
         return None
-    for meta in parse_start(response.body, response.charset, _HEAD_LENGTH_MAX).iter("meta"):
+    for meta in parse_page_head(response.body, response.charset, _HEAD_LENGTH_MAX).iter("meta"):
         match = _REFRESH.match(meta.get("content", ""))
         is_refresh = meta.get("http-equiv", "").strip().lower() == "refresh"
         is_unused = next(meta.iterancestors("noscript", "template", "svg"), None) is not None

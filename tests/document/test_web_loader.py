@@ -151,7 +151,7 @@ def test_a_site_without_a_list_opens_its_home_page_and_says_so(answer: SitePage)
     with FakeSite({"/llms.txt": answer, "/": HOME.format("")}) as site:
         library = open_site(site)
         assert library.root.text == "# Home\n\nWords.\n"
-        assert library.notes == (f"{site.url('/')} has no llms.txt, so only this page is shown.",)
+        assert library.notes == (f"{site.url('/')} has no llms.txt. Only this page is shown.",)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +176,10 @@ def test_a_site_whose_list_fails_is_not_said_to_have_none(path: str, page: SiteP
             site.pages["/other.xml"] = make_sitemap(site, listed)
         site.pages[path] = page
         notes = " ".join(open_site(site).notes)
-    shown = "this outline of 1 page comes from its sitemap." if listed else "only this page is shown."
+    shown = "This outline of 1 page comes from its sitemap." if listed else "Only this page is shown."
     is_named = path == "/llms.txt" or not listed
     assert (problem.format(site.url(path)) in notes) is is_named
-    assert f"{'So' if is_named else 'so'} {shown}" in notes
+    assert f". {shown}" in notes
     assert ("Not all lists of the site were read" in notes) is bool(listed)
 
 
@@ -224,7 +224,7 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         ]
         assert {"About", "Guide", "Ovens", "Rye bread"} < set(list_titles(library))
         (note,) = library.notes
-        assert "has no llms.txt, so this outline of 3 pages comes from its sitemap." in note
+        assert "has no llms.txt. This outline of 3 pages comes from its sitemap." in note
         assert "/guide/ovens.html" not in site.counts.paths
 
 
@@ -306,7 +306,7 @@ def test_a_site_whose_list_never_arrives_opens_its_home_page_after_a_time_limit(
         options = LoadingOptions(listing_seconds_max=0.3)
         library, _ = open_sources([server.origin], options, on_progress=lambda done, _: reports.append(done))
         assert set(server.paths) <= {"/llms.txt", "/"}
-        words = "took more than 0.3 seconds to list its pages, so only this page is shown."
+        words = "took more than 0.3 seconds to list its pages. Only this page is shown."
         assert library.notes == (f"{server.address} {words}",)
     assert library.root.text == "# Home\n\nWords.\n"
     assert reports == [1]

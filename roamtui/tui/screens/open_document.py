@@ -17,7 +17,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
 from roamtui.conversation.log import open_store
-from roamtui.convert.converted import format_page_count
+from roamtui.convert.converted import format_progress
 from roamtui.document.loader import suggest_url
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
@@ -164,7 +164,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
         def show_progress(done: int, count: int) -> None:
             if not worker.is_cancelled:
-                self.show_message(f"Opening {source}…{format_page_count(done, count)} · esc to cancel")
+                self.show_message(f"Opening {source}…{format_progress(done, count)} · esc to cancel")
 
         def on_progress(done: int, count: int) -> None:  # called in the thread
             self.app.call_from_thread(show_progress, done, count)
