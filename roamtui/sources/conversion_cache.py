@@ -66,8 +66,6 @@ def convert_cached(
         if cache is not None:
             cache.save(cache_name, converted)
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
-        raise SourceError(
-            f"{name} contains no text. If its pages are images, run OCR on it first. If you can see its text"
-            " in a browser, save it from there as a text file."
-        )
+        advice = "If you can see text in it, run OCR on it, or save its text as a file."
+        raise SourceError(f"{name} contains no text. {advice}")
     return converted

@@ -158,6 +158,7 @@ async def test_help_begins_with_the_keys_of_the_pane_and_is_filtered_as_typed() 
         assert ui.text.index("you are here") < ui.text.index("Everywhere")
         await ui.press(*"pin")
         await ui.wait_until(lambda: "the model cannot close it" in ui.text and "Fold or unfold" not in ui.text)
+        assert "the model cannot close it. · Section in outline or" in ui.words
         await ui.press_until("No match", *"zz")
         await ui.press_until("Go to the next pane.", "escape")
         await ui.press_until("This key works only here: Open a document.", *"complete", "enter")

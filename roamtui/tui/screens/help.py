@@ -74,7 +74,8 @@ class HelpDialog(ListDialog[str, str | None]):
         for choice in filter_items(self._choices, typed):
             keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
             lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))
-            lines = wrap(Content(choice.note), self.list.line_width, lead=lead, follow=" " * _KEYS_WIDTH)
+            words = Content.assemble(choice.note, (f" · {choice.group}" if typed else "", "$muted"))
+            lines = wrap(words, self.list.line_width, lead=lead, follow=" " * _KEYS_WIDTH)
             heading = Content.styled(choice.group, "bold $primary")
             yield Row(choice.value, Content("\n").join(lines), "" if typed else heading)
 

@@ -12,6 +12,7 @@ from typing_extensions import override
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import format_window
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
+from roamtui.models.providers import PROVIDERS
 from roamtui.models.registry import is_model_name
 from roamtui.tui.context import DocumentSession, Services
 from roamtui.tui.messages import ModelReleased
@@ -160,7 +161,8 @@ class ModelDialog(PickerDialog):
         else:
             server = self._typed_server
             provider, slash, _ = item.partition("/")
-            receiver = urlsplit(server).netloc or server or (provider if slash else "its provider")
+            title = PROVIDERS[provider].title if provider in PROVIDERS else provider
+            receiver = urlsplit(server).netloc or server or (title if slash else "its provider")
             typed = ModelOffer(
                 name=item, note="typed by you", provider=receiver, api_base=server, needs_test=True
             )

@@ -81,6 +81,7 @@ async def choose_typed(ui: RunningApp, server: FakeOpenAIServer) -> None:
     """Type the name of a model, and agree to use it."""
     await ui.press_until("not in the list", "f2", *"openai/tiny")
     await ui.press_until(ConfirmDialog, "enter")
+    assert "will be sent to OpenAI." in ui.words
     assert server.requests == []
     await ui.press("y")
 
