@@ -57,4 +57,4 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         is_unfinished = bool(run.stop_reason or run.unanswered)
         advice = ("To continue, run the same command again.",) if is_unfinished else ()
         warn(" ".join((*run.problems, *advice)))
-    return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))
+    return int(bool(run.unreadable or run.stop_reason or run.states[CellState.FAILED]))

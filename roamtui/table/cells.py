@@ -71,11 +71,11 @@ class Cell(Struct, frozen=True, kw_only=True):
     text_hash: str = field(name="content")
     """Digest of the text that the question was about. It says whether the question must be asked again."""
     model: str
+    # From here on, the values are those of the `Exchange`, once the question is answered.
     server: str | None = None
     asked_at: str = ""
     content_hash: str = field(default="", name="digest")
     reading: Reading | None = None
-    """From `server` on, the values are those of the `Exchange`, once the question is answered."""
     state: CellState
     value: str = ""
     note: str = ""

@@ -32,7 +32,7 @@ from roamtui.text import format_token_count
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
-_UNREAD_SHOWN_MAX = 5
+_UNREADABLE_SHOWN_MAX = 5
 """Maximum number of documents that a warning names."""
 _CELL_USAGE = Usage(input_tokens=9_000, output_tokens=300, cost_usd=None)
 """Expected usage of the first cell: 2.6 requests of 3,400 tokens (docs/benchmarks.md)."""
@@ -70,8 +70,8 @@ class TableRun(Struct, kw_only=True):
     """Why the run ended early; empty if it did not."""
     failures: int = 0
     """Number of consecutive failures of the model."""
-    unread: list[str] = field(default_factory=list)
-    """Documents that could not be read, each with the reason. Earlier answers about them stay as they are."""
+    unreadable: list[str] = field(default_factory=list)
+    """Documents that could not be opened, each with the reason. Their earlier answers stay."""
     unanswered: list[str] = field(default_factory=list)
     """Why each question failed that this run asked and the model did not answer."""
 
@@ -92,9 +92,9 @@ class TableRun(Struct, kw_only=True):
         if self.stop_reason:
             left = f" {format_count(self.pending, 'cell')} left to fill." if self.pending else ""
             problems.append(f"Stopped. {self.stop_reason}{left}")
-        if self.unread:
-            count = format_count(len(self.unread), "document")
-            reasons = " ".join(self.unread[:_UNREAD_SHOWN_MAX])
+        if self.unreadable:
+            count = format_count(len(self.unreadable), "document")
+            reasons = " ".join(self.unreadable[:_UNREADABLE_SHOWN_MAX])
             problems.append(f"{count} could not be read. Earlier answers stay. {reasons}")
         if self.unanswered:
             questions = format_count(len(self.unanswered), "question")
@@ -197,7 +197,8 @@ class TableFiller(Struct, kw_only=True):
                 library, loader = await self._open(row)
             except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
                 reason = _format_failure(error)
-                self.run.unread.append(reason if reason.startswith(row.title) else f"{row.title}: {reason}")
+                lead = "" if reason.startswith(row.title) else f"{row.title}: "
+                self.run.unreadable.append(f"{lead}{reason}")
                 for column in self.columns:
                     cell = self.table.get_cell(row, column)
                     if cell is None or cell.state is CellState.FAILED:
