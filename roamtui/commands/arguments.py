@@ -35,7 +35,7 @@ _FILES = {
 
 
 class NumberRange:
-    """The numbers that an option accepts. If the least one is whole, all are."""
+    """The numbers that an option accepts. If `least` is an int, only whole numbers are accepted."""
 
     def __init__(self, least: float, most: float) -> None:
         self.least = least

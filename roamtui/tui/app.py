@@ -124,7 +124,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Show the first document, table or dialog, and start to handle keys."""
-        # this late because it would delay the first paint
+        # Adding modes earlier would delay the first paint.
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)
         self.add_mode(_START_MODE, Screen)
         self.set_keymap(self._keys.textual_keymap)
@@ -388,7 +388,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if any(worker.group == "filling" and not worker.is_finished for worker in self.workers):
             running.append("Table")
         if running and (self._quit_dialog is None or self.screen is not self._quit_dialog):
-            detail = f"{', '.join(running)}. What is there so far is kept."
+            detail = f"{', '.join(running)}. Finished answers are kept."
             self._quit_dialog = ConfirmDialog("Quit while questions are being answered?", detail, yes="Quit")
             self._quit_dialog.ask(self, self.exit)
         else:

@@ -111,7 +111,7 @@ class BackgroundWork:
             self._screen.post_message(NoticeRaised(words))
 
     async def _watch_document(self) -> None:
-        """Check the document again and again, in one worker: a new worker costs more than a check."""
+        """Check the document every two seconds, in one worker: a new worker costs more than a check."""
         while True:
             if self._screen.is_active:  # else the check would draw all of it again below a dialog
                 await self.check_for_changes()

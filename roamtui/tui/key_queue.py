@@ -68,7 +68,7 @@ class KeyQueue:
     async def run(self) -> None:
         """Handle events until the app ends."""
         await self._wait_until_shown()
-        # seldom a full round, which delays a key by 20 to 60 ms
+        # Full collections are rare, because each delays a key by 20 to 60 ms.
         gc.set_threshold(700, 10, 200)
         with suppress(ScreenStackError):  # the app is ending
             while True:

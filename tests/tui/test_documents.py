@@ -70,7 +70,7 @@ async def test_quitting_is_asked_while_another_document_answers(opener: Opener) 
         await ui.press_until("Quit while questions are being answered?", "ctrl+q")
         await ui.press_until(lambda: ui.app.screen is ui.main, "n")
         ui.app.push_screen(ConfirmDialog("Fetch this page?", "https://d.example", yes="Fetch"))
-        await ui.press_until("Of /d/bread.md. What is there so far is kept.", "ctrl+q")
+        await ui.press_until("Of /d/bread.md. Finished answers are kept.", "ctrl+q")
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
 
 

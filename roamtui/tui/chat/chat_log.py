@@ -22,6 +22,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionDropped,
     QuestionReceived,
+    WarningRaised,
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
@@ -147,7 +148,9 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             self.follow_end()
 
     def follow_event(self, event: ConversationEvent) -> None:
-        """Show an event of the conversation."""
+        """Show an event of the conversation, unless it is the warning in the warning line."""
+        if isinstance(event, WarningRaised) and event.message == self._conversation.save_failure:
+            return
         state = self._conversation.state
         self._show_change(event)
         notices = [*make_notices(event, state.library)]

@@ -100,7 +100,8 @@ class QuestionArea(Container):
 
     def open_draft(self) -> None:
         """At the start, put the drafts of an earlier run into the box."""
-        if found := self.drafts.open_drafts(is_first=True):  # else typing ahead can be undone
+        # Without drafts, leave the box alone, so that undo still covers text typed ahead.
+        if found := self.drafts.open_drafts(is_first=True):
             self._show_drafts([*found, *self.box.drafts], found=True)
 
     def _show_drafts(self, drafts: list[str], *, found: bool) -> None:

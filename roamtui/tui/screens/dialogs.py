@@ -187,7 +187,7 @@ class PromptDialog(Dialog[str | None]):
         foot: KeyHints | None = None,
         is_selected: bool = False,
         check: Callable[[str], str] = _check_line,
-        on_typed: Callable[[str], object] = str,
+        on_typed: Callable[[str], object] | None = None,
     ) -> None:
         """Ask for a line, with `value` in the field. `value` and `detail` may come from a document.
 
@@ -229,7 +229,8 @@ class PromptDialog(Dialog[str | None]):
     @on(Input.Changed)
     def _follow_typing(self, event: Input.Changed) -> None:
         self.show_message("")
-        self._on_typed(event.value)
+        if self._on_typed is not None:
+            self._on_typed(event.value)
 
     def _accept(self, value: str) -> None:
         self.dismiss(value)

@@ -110,15 +110,16 @@ class MatchCursor:
 
         If the text has none, open the next or previous result.
         """
+        outside = -1 if direction > 0 else 0  # a step from there leads to the first or the last one
         if matches := self.found.matches:
-            start = min(0, -direction) if self._match_index is None else self._match_index
+            start = outside if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
             _highlight(reader, self.found, (self.found.phrase,), self._match_index)
             return len(matches) > 1
         results = self.found.results
         if results:
-            start = results.index(self._opened) if self._opened in results else min(0, -direction)
+            start = results.index(self._opened) if self._opened in results else outside
             self.open(reader, results[(start + direction) % len(results)])
         return len(results) > 1
 

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, WarningRaised
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.update import AskOptions
@@ -185,9 +185,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if not self.is_attached:
             return
         state = self.conversation.state
-        failure = self.conversation.save_failure
-        self._warning_line.failure = failure
-        is_told = isinstance(event, WarningRaised) and event.message == failure
+        self._warning_line.failure = self.conversation.save_failure
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             if state.library is not self._shown_state.library:
                 for shown in (self.header, self.welcome, self.reader_pane):
@@ -197,8 +195,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.show_state(state)
             self.tree_pane.outline.show(state)
         above = (self.background_work, self.status_line, self.chat_log, self.tree_pane.outline)
-        parts = (*above, self.questions, self.panes)
-        for part in () if is_told else parts:
+        for part in (*above, self.questions, self.panes):
             part.follow_event(event)
 
     @on(CommandRequested)
@@ -297,7 +294,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 return
         self.panes.step_out()
 
-    # Textual would describe it by a whole exchange
+    # Without this, Textual would put the repr of a whole exchange into the worker's description.
     @work(group="asking", exit_on_error=False, description="")
     async def _run_question(self, question: str, options: AskOptions) -> None:
         # From Python 3.12, Textual runs a worker up to its first wait before `questions` knows of it

@@ -142,7 +142,7 @@ async def test_quitting_while_a_table_is_filled_is_asked_and_a_second_press_quit
     async with filling(tables) as ui:
         await ui.press_until("Quit while questions are being answered?", "ctrl+q")
         await ui.press_until(TableScreen, "n")
-        await ui.press_until("Table. What is there so far is kept.", "ctrl+q")
+        await ui.press_until("Table. Finished answers are kept.", "ctrl+q")
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
     assert len(read_table(tables.folder).cells) == 2
 
