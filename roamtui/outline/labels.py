@@ -1,5 +1,6 @@
 """Format the parts of a line in an outline: title, size and opening words of a node, all escaped."""
 
+import posixpath
 import re
 from functools import lru_cache
 
@@ -62,7 +63,7 @@ def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
-    words, stem = map(normalise_letters, (title, node.title.rpartition(".")[0]))
+    words, stem = map(normalise_letters, (title, posixpath.splitext(node.title)[0]))
     return name if not words or words in stem else f"{name}: {title}"
 
 
@@ -92,7 +93,7 @@ def list_titles(library: Library, section_id: str) -> list[str]:
     for node_id in (*library.node(section_id).ancestors, section_id):
         node = library.node(node_id)
         name = format_node_title(node, length_max=80)
-        words = normalise_letters(name.rpartition(".")[0] if node.kind is NodeKind.FILE else name)
+        words = normalise_letters(posixpath.splitext(name)[0] if node.kind is NodeKind.FILE else name)
         if not words or words != words_before:
             names.append(name)
         words_before = words

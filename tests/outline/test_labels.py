@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import escape
+from roamtui.outline.labels import escape, format_node_and_heading, format_path
 from roamtui.outline.render import render_outline
 from tests.case_files import read_rows
 from tests.outline.documents import write_words
-from tests.search.libraries import make_library
+from tests.search.libraries import id_of, make_folder, make_library
 
 
 @pytest.mark.parametrize("title", read_rows("outline/labels", "imitations"))
@@ -31,3 +31,10 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
 @pytest.mark.parametrize(("text", "shown"), read_rows("outline/labels", "escaped"))
 def test_only_imitations_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
+
+
+@pytest.mark.parametrize("name", ["licence.md", "LICENCE"])
+def test_a_title_that_repeats_the_name_of_its_file_is_not_written_again(name: str) -> None:
+    library = make_folder({name: "# Licence\n\nYou may copy it.\n"})
+    assert format_node_and_heading(library.node(id_of(library, name))) == name
+    assert format_path(library, id_of(library, "Licence")) == name
