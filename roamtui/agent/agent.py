@@ -6,10 +6,10 @@ from roamtui.agent.consent import Consent, SpendingLimit
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuestionReceived
+from roamtui.conversation.events import QuestionReceived, WarningRaised
 from roamtui.conversation.question_flow import has_exchange
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.update import AskOptions
+from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter
 from roamtui.search.searcher import Searcher
@@ -75,7 +75,19 @@ class Agent:
                     await loop.answer(question, options)
             finally:
                 self._consent.end_question()
+                if replaced is not None:
+                    await self._restore_replaced_answer()
             return conversation.state.exchanges[-1]
+
+    async def _restore_replaced_answer(self) -> None:
+        """Choose the answer that a question was to replace, if it ended in an error or without a word."""
+        conversation = self.conversation
+        for exchange in conversation.state.exchanges[-1:]:
+            if exchange.earlier and (exchange.error or not exchange.answer):
+                latest = len(exchange.earlier) - 1
+                await conversation.execute(ChooseAnswer(number=exchange.number, index=latest))
+                message = f"{exchange.error} The earlier answer stays.".lstrip()
+                conversation.publish(WarningRaised(message=message))
 
     async def check_answers_again(self) -> int:
         """Look up the quotes of all answers in the current document. Return how many verdicts changed.

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import AnswerStreamed, ConversationEvent, StopReason
+from roamtui.conversation.events import AnswerStreamed, ConversationEvent, StopReason, WarningRaised
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.models.base import ModelRequest
 from roamtui.quotes.verdicts import make_proof
-from tests.agent.asking import expanding, ids, make_agent, model_of, saying, script
+from tests.agent.asking import collect_events, expanding, ids, make_agent, model_of, saying, script
 from tests.fakes.replay import replay_events
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.table.filling import wait_until
@@ -94,6 +94,28 @@ async def test_a_question_that_names_a_section_that_is_gone_changes_nothing(
         await agent.ask("How much is it?", replace(options, replaces=exchange))
     assert conversation.state is before
     assert replay_events(before.library, store.read(before.id).events).exchanges == before.exchanges
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        (ScriptedReply(error=ModelError("It is down.")), "Two euros."),
+        (ScriptedReply(text="It", error=ModelError("It is down.")), "Two euros."),
+        (saying("Three euros."), "Three euros."),
+    ],
+)
+async def test_an_answer_stays_if_asking_again_gives_none(
+    reply: ScriptedReply, shown: str, store: ConversationStore
+) -> None:
+    agent = make_agent([saying("Two euros.")], store=store)
+    exchange = await agent.ask("How much?")
+    script(agent, reply)
+    events = await collect_events(agent, "How much?", AskOptions(replaces=exchange))
+    told = "It is down. The earlier answer stays."
+    assert (WarningRaised(message=told) in events) is (shown == "Two euros.")
+    agent.conversation.close()
+    (saved,) = store.load(agent.conversation.state.id).exchanges
+    assert (saved.answer, len(saved.answers)) == (shown, 2)
 
 
 async def test_a_question_ends_with_the_model_that_it_began_with() -> None:

@@ -59,7 +59,7 @@ async def test_the_limit_counts_answers_that_were_replaced() -> None:
     for _ in range(3):
         await _ask_again(agent, REPLY)
     await _ask_again(agent)
-    assert agent.conversation.state.exchanges[0].stopped is StopReason.COST
+    assert agent.conversation.state.exchanges[0].answers[-1].stopped is StopReason.COST
     assert approver.asked[0].detail == "Spent so far: $0.0324. Your limit is $0.03."
 
 
