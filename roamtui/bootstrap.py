@@ -36,7 +36,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.models.redaction import strip_keys
 from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
-from roamtui.paths import cache_path, is_standard_input, table_path
+from roamtui.paths import get_cache_path, get_table_path, is_standard_input
 from roamtui.plain import sanitise_line
 from roamtui.search.base import IndexLostError, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
@@ -84,11 +84,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         web = self.settings.web
         languages = self.settings.ocr.languages
         return LoadingOptions(
-            cache_dir=cache_path("pages"),
+            cache_dir=get_cache_path("pages"),
             fetching=FetchOptions(is_offline=self.is_offline, proxy=web.proxy),
             allowed=(*self.allowed_origins, *web.allow),
             conversion=ConversionOptions(
-                cache_dir=cache_path("converted"), ocr_languages=languages, reads_scans=self.reads_scans
+                cache_dir=get_cache_path("converted"), ocr_languages=languages, reads_scans=self.reads_scans
             ),
         )
 
@@ -116,7 +116,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return OpenedSource(library, loader)
 
     def _add_summaries(self, library: Library) -> Library:
-        path = IndexLocation(folder=cache_path("indexes")).get_path(library)
+        path = IndexLocation(folder=get_cache_path("indexes")).get_path(library)
         if path is None or not path.exists():
             return library
         try:
@@ -270,7 +270,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         unavailable raises a `UsageError`.
         """
         services = self.make_search_services(needs_all_vectors=needs_all_vectors)
-        location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning)
+        location = IndexLocation(folder=get_cache_path("indexes"), on_warning=self.on_warning)
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(
@@ -341,7 +341,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             if any(map(is_standard_input, paths)):
                 raise UsageError("a table cannot read a document from standard input. Name a file.")
             sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
-            table = read_table(folder or table_path(sources))
+            table = read_table(folder or get_table_path(sources))
             table.rows = list_rows(sources, table.outputs)
         columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns

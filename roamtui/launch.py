@@ -30,7 +30,7 @@ from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.output import ProgressLine, warn, write_notice
-from roamtui.paths import config_path, display_path, get_resource_dir, is_standard_input
+from roamtui.paths import display_path, get_config_path, get_resource_dir, is_standard_input
 from roamtui.plain import sanitise_line
 from roamtui.program import format_program
 from roamtui.settings import save_settings
@@ -93,7 +93,7 @@ class AppServices(Services):
 
     @override
     def save_settings(self, values: Mapping[str, str]) -> None:
-        save_settings(config_path(), values)
+        save_settings(get_config_path(), values)
 
     @override
     def list_offers(self) -> tuple[StartOffer, ...]:
@@ -282,11 +282,6 @@ def run_until_exit(app: RoamApp) -> int:
         if is_saved and not (_is_in_browser() or is_standard_input(state.library.source)):
             write_notice(f"To continue this conversation: {format_program()} --conversation {state.id}")
     return app.return_code or 0
-
-
-def make_demo(bootstrap: Bootstrap) -> Launch:
-    """Return how to watch the recorded answer."""
-    return Launch(bootstrap=bootstrap, sources=(str(EXAMPLE),), model=RecordedModel())
 
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:

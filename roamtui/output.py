@@ -15,7 +15,7 @@ from roamtui.convert.converted import ProgressCallback, format_progress
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.paths import replace_file
 from roamtui.plain import format_json, sanitise_line, sanitise_text
-from roamtui.program import locate_programs
+from roamtui.program import qualify_commands
 
 
 def write_data(text: str) -> None:
@@ -80,7 +80,7 @@ def write_json(value: object) -> None:
 
 def write_notice(*texts: str) -> None:
     """Write a line of progress or a warning for each text to stderr. If that fails, ignore it."""
-    _write_quietly("".join(f"{sanitise_line(locate_programs(text))}\n" for text in texts))
+    _write_quietly("".join(f"{sanitise_line(qualify_commands(text))}\n" for text in texts))
 
 
 def confirm(question: str) -> bool:

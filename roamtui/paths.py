@@ -26,22 +26,22 @@ _BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
 
 
-def config_path() -> Path:
+def get_config_path() -> Path:
     """Return the path of the settings file."""
     return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / _SETTINGS_NAME
 
 
-def conversations_path() -> Path:
+def get_conversations_path() -> Path:
     """Return the folder of saved conversations."""
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations"
 
 
-def table_path(sources: Iterable[str]) -> Path:
+def get_table_path(sources: Iterable[str]) -> Path:
     """Return the folder of the table of some sources. It does not depend on the questions."""
-    return conversations_path().with_name("tables") / hash_source("\x1f".join(sources))
+    return get_conversations_path().with_name("tables") / hash_source("\x1f".join(sources))
 
 
-def cache_path(content: Literal["", "converted", "pages", "indexes"] = "") -> Path:
+def get_cache_path(content: Literal["", "converted", "pages", "indexes"] = "") -> Path:
     """Return the folder for data that can be regenerated, or the folder in it for some of these data."""
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False)) / content
 

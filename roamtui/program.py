@@ -35,7 +35,7 @@ def format_program(name: str = _NAME) -> str:
     return shlex.quote(folder + name)
 
 
-def locate_programs(text: str) -> str:
+def qualify_commands(text: str) -> str:
     """Return a text whose commands, `roamtui` in backticks and `pip install`, begin as a shell needs it.
 
     A text that this function has returned stays the same.

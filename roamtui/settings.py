@@ -17,7 +17,7 @@ from msgspec import Meta
 from roamtui.conversation.budget import KeepOpenMode
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.options import ModelOptions
-from roamtui.paths import config_path, make_private_folder, read_own_text, replace_file
+from roamtui.paths import get_config_path, make_private_folder, read_own_text, replace_file
 from roamtui.plain import sanitise_line
 from roamtui.search.base import RetrievalOptions
 
@@ -126,7 +126,7 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     Raises:
         UsageError: The file cannot be read, is not valid TOML, or has an unknown key or an invalid value.
     """
-    path = path or config_path()
+    path = path or get_config_path()
     try:
         written = tomllib.loads(read_own_text(path))
         table = _drop_empty(written)

@@ -10,7 +10,7 @@ from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.loader import load_pages
 from roamtui.errors import UsageError
-from roamtui.paths import cache_path, config_path, make_private_folder
+from roamtui.paths import get_cache_path, get_config_path, make_private_folder
 from roamtui.search.index import IndexLocation
 from tests.fakes.site import FakeSite
 
@@ -39,7 +39,7 @@ def test_only_changed_and_new_files_are_read(folder: Path) -> None:
 
 
 def test_a_person_hears_that_the_summaries_of_a_source_are_lost(folder: Path) -> None:
-    path = IndexLocation(folder=cache_path("indexes")).get_path(open_library([str(folder)]))
+    path = IndexLocation(folder=get_cache_path("indexes")).get_path(open_library([str(folder)]))
     assert path is not None
     make_private_folder(path.parent)
     path.write_bytes(b"garbage " * 1_000)
@@ -74,8 +74,10 @@ def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
 
 
 def test_sources_are_read_as_the_settings_say() -> None:
-    make_private_folder(config_path().parent)
-    config_path().write_text('[web]\nallow = ["https://docs.example.com/a"]\nproxy = "http://127.0.0.1:9"\n', "utf-8")
+    make_private_folder(get_config_path().parent)
+    get_config_path().write_text(
+        '[web]\nallow = ["https://docs.example.com/a"]\nproxy = "http://127.0.0.1:9"\n', "utf-8"
+    )
     loading = Bootstrap().loading
     assert loading.parse_allowed() == frozenset({"https://docs.example.com"})
     assert loading.fetching.proxy == "http://127.0.0.1:9"

@@ -8,14 +8,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.cli import main
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
-from roamtui.launch import AppServices, Launch, make_demo
+from roamtui.launch import EXAMPLE, AppServices, Launch
 from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.models.recorded import RecordedModel
@@ -182,7 +181,7 @@ def test_the_demo_plays_in_lines_on_a_dumb_terminal(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Stream(is_terminal=True))
     model = RecordedModel(seconds_per_word=0)
-    launch = replace(make_demo(Bootstrap()), model=model, is_plain=True)
+    launch = Launch(bootstrap=Bootstrap(), sources=(str(EXAMPLE),), model=model, is_plain=True)
     assert launch.run() == 0
     out = capsys.readouterr().out
     assert f"Ask: {model.question}\n" in out

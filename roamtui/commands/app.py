@@ -45,9 +45,10 @@ def run_app(args: Namespace) -> int:
 
 def _run_demo(args: Namespace) -> int:
     """Watch a recorded answer in the app: sections open, and quotes are checked."""
-    from roamtui.launch import make_demo
+    from roamtui.launch import EXAMPLE, Launch
+    from roamtui.models.recorded import RecordedModel
 
-    return make_demo(make_bootstrap(args)).run()
+    return Launch(bootstrap=make_bootstrap(args), sources=(str(EXAMPLE),), model=RecordedModel()).run()
 
 
 def _add_port(parser: CommandParser) -> None:

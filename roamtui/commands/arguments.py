@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 
 from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError, format_nearest_name
-from roamtui.program import format_program, locate_programs
+from roamtui.program import format_program, qualify_commands
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class CommandParser(ArgumentParser):
 
     def format_help(self) -> str:  # type: ignore[explicit-override]  # `typing` is slow to load
         """Return the help, with commands as a shell needs them."""
-        return locate_programs(super().format_help())
+        return qualify_commands(super().format_help())
 
     def add_flag(self, name: str, help_text: str) -> None:
         """Add an option without a value."""

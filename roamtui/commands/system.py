@@ -32,16 +32,15 @@ def _run_mcp(args: Namespace) -> None:
     from roamtui.settings import list_overrides, load_settings
 
     has_search = load_settings(list_overrides(vars(args))).retrieval.mode is not SearchMode.OFF
-    make_session = partial(_make_mcp_session, args, has_search=has_search)
+
+    def make_session() -> McpSession:
+        from roamtui.headless.mcp import McpSession
+
+        bootstrap = make_bootstrap(args)
+        make_searcher = bootstrap.make_searcher_factory() if has_search else None
+        return McpSession(partial(bootstrap.open, args.sources), make_searcher, args.sources)
+
     run_mcp_server(list_served_specs(has_search=has_search), make_session)
-
-
-def _make_mcp_session(args: Namespace, *, has_search: bool) -> McpSession:
-    from roamtui.headless.mcp import McpSession
-
-    bootstrap = make_bootstrap(args)
-    make_searcher = bootstrap.make_searcher_factory() if has_search else None
-    return McpSession(partial(bootstrap.open, args.sources), make_searcher, args.sources)
 
 
 def _run_doctor(args: Namespace) -> int:

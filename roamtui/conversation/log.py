@@ -29,7 +29,7 @@ from roamtui.conversation.state import ConversationState, fold_events, make_conv
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
-from roamtui.paths import conversations_path
+from roamtui.paths import get_conversations_path
 from roamtui.plain import format_count
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
@@ -386,7 +386,7 @@ def format_time(moment: str) -> str:
 
 def open_store() -> ConversationStore:
     """Open the store of the person's conversations."""
-    return ConversationStore(conversations_path())
+    return ConversationStore(get_conversations_path())
 
 
 def _summarise(path: Path) -> ConversationSummary:

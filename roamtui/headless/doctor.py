@@ -17,9 +17,9 @@ from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, make_embedder
 from roamtui.output import write_display
-from roamtui.paths import cache_path, config_path, conversations_path
+from roamtui.paths import get_cache_path, get_config_path, get_conversations_path
 from roamtui.plain import sanitise_line
-from roamtui.program import locate_programs
+from roamtui.program import qualify_commands
 from roamtui.search.base import RetrievalOptions, SearchMode
 
 _PACKAGES = ("textual", "litellm")
@@ -45,7 +45,11 @@ def run_doctor(
     readers = {each.name: not each.package or bool(_find_version(each.package)) for each in FORMATS}
     readers |= {"scans": has_tesseract()}
     kinds = ", ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items())
-    places = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
+    places = {
+        "settings": get_config_path(),
+        "conversations": get_conversations_path(),
+        "cache": get_cache_path(),
+    }
     ollama = probe_server(os.environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL)
     reason = f"{ollama.url}: {ollama.problem or ', '.join([*ollama.models][:5])}"
     reports = [*inspect_providers(os.environ)]
@@ -76,7 +80,7 @@ def run_doctor(
         *(f"{'ignored':<14} {sentence}" for sentence in ignored),
         *map(_format_report, reports),
     ]
-    write_display(locate_programs("\n".join(lines)) + "\n")
+    write_display(qualify_commands("\n".join(lines)) + "\n")
     return int(bool(fault) or not is_usable)
 
 

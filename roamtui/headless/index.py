@@ -13,7 +13,7 @@ from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.output import ProgressLine, require_confirmation, warn, write_display, write_notice
-from roamtui.paths import cache_path
+from roamtui.paths import get_cache_path
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
@@ -34,7 +34,7 @@ def delete_source_index(library: Library, options: RetrievalOptions) -> None:
         OSError: The file cannot be deleted.
         IndexLostError: The database cannot be used.
     """
-    path = IndexLocation(folder=cache_path("indexes")).get_path(library)
+    path = IndexLocation(folder=get_cache_path("indexes")).get_path(library)
     deleted = [str(path)] if path is not None and delete_index(path) else []
     if options.index is not None and LanceStore(options.index).delete():
         deleted.append(options.index)
@@ -59,7 +59,7 @@ def run_index(
         RoamtuiError: No later run could use the index, the model failed or the person declined, or the index
             or the database cannot be used.
     """
-    location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
+    location = IndexLocation(folder=get_cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)
     if path is None:
         raise UsageError("standard input cannot be indexed. Name a file or a folder.")

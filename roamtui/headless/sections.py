@@ -21,7 +21,7 @@ from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_data, write_display, write_json, write_notice
 from roamtui.plain import format_count, sanitise_line
-from roamtui.program import locate_programs
+from roamtui.program import qualify_commands
 from roamtui.search.base import Hit, SearchMode
 from roamtui.search.searcher import Searcher
 from roamtui.sources.listing import list_files
@@ -99,7 +99,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
         write_notice(*filter(None, [absence]))
         return
     if absence:
-        write_display(f"{locate_programs(absence)}\n")
+        write_display(f"{qualify_commands(absence)}\n")
         return
     is_terminal = sys.stdout.isatty()
     width = get_answer_width()

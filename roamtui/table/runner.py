@@ -27,7 +27,7 @@ from roamtui.plain import format_count
 from roamtui.search.searcher import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column
-from roamtui.table.store import ResultRow, ResultTable, hold_table
+from roamtui.table.store import ResultRow, ResultTable, lock_table
 from roamtui.text import format_token_count
 
 _FAILURES_MAX = 5
@@ -121,7 +121,7 @@ async def fill_table(
     being asked are lost. Raise `StoreError` if the table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
-    with hold_table(table) as write_cell:
+    with lock_table(table) as write_cell:
         filler = TableFiller(
             table=table,
             columns=columns or table.columns,

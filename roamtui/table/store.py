@@ -66,7 +66,7 @@ class _LogEntry(Struct, omit_defaults=True):
 
 
 @contextmanager
-def hold_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
+def lock_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
     """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
 
     First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns and

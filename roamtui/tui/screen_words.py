@@ -5,7 +5,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import replace_flags
 from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import mask_logins, sanitise_line
-from roamtui.program import locate_programs
+from roamtui.program import qualify_commands
 from roamtui.tui.actions import Keymap
 
 
@@ -42,4 +42,4 @@ def adapt_flags(words: str, keys: Keymap | None = None, place: str = "") -> str:
     """
     bound = keys.get_bound(["global.choose_model"]) if keys else []
     model = bound[0].key_names[0] if bound else "“Model” in the list of commands"
-    return locate_programs(replace_flags(words, model=model + place, server="the server's URL (--api-base)"))
+    return qualify_commands(replace_flags(words, model=model + place, server="the server's URL (--api-base)"))

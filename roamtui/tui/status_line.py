@@ -21,7 +21,7 @@ from roamtui.document.library import Library
 from roamtui.models.base import Model, format_window
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line
-from roamtui.program import locate_programs
+from roamtui.program import qualify_commands
 from roamtui.text import format_token_count
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
@@ -176,7 +176,7 @@ class MessageLine(Static):
     """A message at the foot of a screen, over the hints. A long one takes several lines."""
 
     def __init__(self, words: str, severity: str) -> None:
-        super().__init__(Content(sanitise_line(locate_programs(words))), classes=f"-{severity}")
+        super().__init__(Content(sanitise_line(qualify_commands(words))), classes=f"-{severity}")
 
 
 class WarningLine(Static):
@@ -189,7 +189,7 @@ class WarningLine(Static):
         """Show the failure, if there is one."""
         self.display = bool(failure)
         words = f"{failure} The next question tries again."
-        self.update(Content(sanitise_line(locate_programs(words))))
+        self.update(Content(sanitise_line(qualify_commands(words))))
 
 
 class HeaderLine(ClickableLine):

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from roamtui.cli import main, make_parser
-from roamtui.paths import config_path
+from roamtui.paths import get_config_path
 from tests.case_files import read_case
 
 GARDEN = read_case("garden.md")
 
 
 def write_settings(text: str) -> None:
-    config_path().parent.mkdir(parents=True, exist_ok=True)
-    config_path().write_text(text, "utf-8")
+    get_config_path().parent.mkdir(parents=True, exist_ok=True)
+    get_config_path().write_text(text, "utf-8")
 
 
 def list_flags(name: str) -> frozenset[str]:

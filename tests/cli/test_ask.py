@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.paths import conversations_path
+from roamtui.paths import get_conversations_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -111,7 +111,7 @@ def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
 
 def test_if_no_log_can_be_read_continuing_says_so(run: RunCommand, garden: Path) -> None:
     conversation = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
-    (conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
+    (get_conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
     for line in (("ask", garden, "And a spade?", "--continue"), ("--continue", "--plain")):
         refused = run(*line)
         assert refused.code == 2
@@ -121,7 +121,7 @@ def test_if_no_log_can_be_read_continuing_says_so(run: RunCommand, garden: Path)
 def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunCommand, garden: Path) -> None:
     first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
     newest = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
-    log = conversations_path() / f"{newest}.jsonl"
+    log = get_conversations_path() / f"{newest}.jsonl"
     log.write_bytes(log.read_bytes().replace(b'{"event": "question_answered"', b'{"event": "question_\xffnswered"'))
     continued = run("ask", garden, "And a spade?", "--continue", "--json")
     assert continued.json["conversation"] == first

@@ -10,7 +10,7 @@ import pytest
 from roamtui.bootstrap import open_library
 from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.paths import cache_path, conversations_path
+from roamtui.paths import get_cache_path, get_conversations_path
 from roamtui.quotes.located_notes import cite_span
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
@@ -68,7 +68,7 @@ def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: 
     none = run("recheck", "--all")
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
     assert run("recheck", "--all").code == 0
-    (conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
+    (get_conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
     damaged = run("recheck", "--all")
     assert f"conversation {conversation}: It is damaged" in damaged.err
     for result in (none, damaged):
@@ -78,7 +78,7 @@ def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: 
 
 def test_a_file_whose_name_is_no_id_is_no_conversation(run: RunCommand, garden: Path) -> None:
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
-    path = conversations_path() / f"{conversation}.jsonl"
+    path = get_conversations_path() / f"{conversation}.jsonl"
     path.with_name("a\x1b[31m.jsonl").write_bytes(path.read_bytes())
     listed = run("conversations", "--all").out
     assert listed.startswith(conversation)
@@ -87,7 +87,7 @@ def test_a_file_whose_name_is_no_id_is_no_conversation(run: RunCommand, garden: 
 
 def test_a_conversation_whose_last_change_was_cut_off_is_not_passed_off_as_whole(run: RunCommand, garden: Path) -> None:
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
-    path = conversations_path() / f"{conversation}.jsonl"
+    path = get_conversations_path() / f"{conversation}.jsonl"
     path.write_bytes(path.read_bytes()[:-9])
     for command in (("conversations", "export", conversation), ("recheck", conversation)):
         assert f"conversation {conversation}: The last change of this conversation was cut off" in run(*command).err
@@ -167,7 +167,7 @@ needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, re
 
 
 def _list_indexes() -> list[Path]:
-    return sorted((cache_path() / "indexes").glob("*.sqlite3"))
+    return sorted((get_cache_path() / "indexes").glob("*.sqlite3"))
 
 
 def test_an_index_is_kept_used_and_deleted(run: RunCommand, tmp_path: Path) -> None:

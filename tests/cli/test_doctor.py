@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.paths import cache_path, config_path, conversations_path
+from roamtui.paths import get_cache_path, get_config_path, get_conversations_path
 from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.site import FakeSite, make_ollama
 
@@ -35,7 +35,7 @@ def test_it_says_what_is_there_shows_no_key_and_makes_nothing(
         "needs ANTHROPIC_API_KEY",
     ):
         assert word in result.out
-    for path in (config_path(), conversations_path(), cache_path()):
+    for path in (get_config_path(), get_conversations_path(), get_cache_path()):
         assert f"{path} (missing)" in result.out
     assert f"{ollama.origin}: ␛[2Jmodel-0, " in result.out
     assert "\x1b" not in result.out
@@ -49,7 +49,7 @@ def test_wrong_settings_are_one_of_its_lines(run: RunCommand) -> None:
     write_settings("modell = 'x'")
     result = run("doctor")
     assert (result.code, result.err) == (1, "")
-    assert f'not usable     {config_path()}: there is no setting "modell".' in result.out
+    assert f'not usable     {get_config_path()}: there is no setting "modell".' in result.out
     assert "offline: finds passages without a model, a key or a network" in result.out
 
 

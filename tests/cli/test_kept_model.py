@@ -9,7 +9,7 @@ import pytest
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.log import open_store
 from roamtui.launch import AppServices
-from roamtui.paths import conversations_path
+from roamtui.paths import get_conversations_path
 from roamtui.settings import Settings
 from tests.cli.conftest import Run, RunCommand, write_settings
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
@@ -50,7 +50,7 @@ def log(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> Path:
     """Return the log of a question at a server that the command line named."""
     run("ask", garden, _QUESTION, "--model", _MODEL, "--api-base", f"{server.url}?key={_KEY}")
     assert len(server.requests) == 1
-    (path,) = conversations_path().glob("*.jsonl")
+    (path,) = get_conversations_path().glob("*.jsonl")
     return path
 
 
@@ -102,7 +102,7 @@ def test_a_server_of_the_environment_is_kept_and_its_key_is_taken_from_there(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     ask("--continue")
     assert len(server.requests) == 3
-    (path,) = conversations_path().glob("*.jsonl")
+    (path,) = get_conversations_path().glob("*.jsonl")
     assert _KEY not in path.read_text("utf-8")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.cli import COMMANDS, make_parser
 from roamtui.commands.arguments import NumberRange
-from roamtui.paths import config_path, display_path
+from roamtui.paths import display_path, get_config_path
 from tests.case_files import read_rows
 from tests.cli.conftest import RunCommand, write_settings
 
@@ -63,7 +63,7 @@ def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, t
     result = run("ask", garden, "Why?")
     assert result.code == 2
     assert word in result.err
-    assert result.err.startswith(f"roamtui: {config_path()}")
+    assert result.err.startswith(f"roamtui: {get_config_path()}")
     assert result.err.count("\n") == 1
 
 

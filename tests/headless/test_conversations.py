@@ -9,7 +9,7 @@ from roamtui.conversation.events import DocumentIdentified, QuestionAsked, Recor
 from roamtui.conversation.log import open_store
 from roamtui.errors import UsageError
 from roamtui.headless.conversations import export_conversation, print_conversations
-from roamtui.paths import conversations_path
+from roamtui.paths import get_conversations_path
 from roamtui.sources.source_names import join_sources
 from tests.conversation.conversations import Recorder, make_library
 
@@ -46,7 +46,7 @@ def test_an_export_replaces_no_document_of_several(tmp_path: Path, names: list[s
 
 @pytest.mark.usefixtures("saved")
 def test_a_damaged_conversation_is_listed_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    unreadable, torn = (conversations_path() / f"{name}.jsonl" for name in ("ab12", "ef34"))
+    unreadable, torn = (get_conversations_path() / f"{name}.jsonl" for name in ("ab12", "ef34"))
     unreadable.write_bytes(b"\xff" + unreadable.read_bytes())
     torn.write_bytes(torn.read_bytes().replace(b'"event": "question_answered"', b'"event": "question_\xffnswered"'))
     print_conversations(lists_one_shots=False)

@@ -7,7 +7,7 @@ import pytest
 
 from roamtui.agent.consent import SpendingLimit
 from roamtui.headless.index import add_summaries, run_index
-from roamtui.paths import cache_path
+from roamtui.paths import get_cache_path
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -52,7 +52,7 @@ def test_a_damaged_index_is_built_again_and_says_whether_it_compares_by_meaning(
 ) -> None:
     library = make_folder({"only.md": text})
     services = SearchServices(embedder=HashedEmbedder(), needs_all_vectors=True)
-    location = IndexLocation(folder=cache_path("indexes"))
+    location = IndexLocation(folder=get_cache_path("indexes"))
     path = location.get_path(library)
     assert path is not None
     path.parent.mkdir(parents=True)

@@ -179,7 +179,7 @@ def _list_messages(app: RoamApp) -> list[str]:
 def _describe(app: RoamApp) -> object:
     focused = app.focused
     main = app.documents.get(app.current_mode)
-    cursors = main and (main.tree_pane.outline.cursor_line, main.chat_log.selection_cursor.target)
+    cursors = main and (main.tree_pane.outline.cursor_line, main.chat_log.target_selection.target)
     typed = focused.text if isinstance(focused, TextArea) else focused.value if isinstance(focused, Input) else ""
     return screen_text(app), id(focused), typed, cursors, len(app.screen_stack), app.current_mode
 

@@ -16,7 +16,7 @@ from roamtui.export.table import render_json_table, render_markdown_table
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.table.runner import TableRun, fill_table, format_estimate
-from roamtui.table.store import hold_table, list_rows, read_table
+from roamtui.table.store import list_rows, lock_table, read_table
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
@@ -236,6 +236,6 @@ async def test_the_offline_model_replaces_no_answer_of_a_model(leases: Path, fol
 
 
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
-    with hold_table(read_table(folder)), pytest.raises(StoreError, match="another window or program is using it"):
+    with lock_table(read_table(folder)), pytest.raises(StoreError, match="another window or program is using it"):
         await fill(define(folder, leases, PERIOD), answering_model())
     assert read_table(folder).rows == ()

@@ -5,7 +5,7 @@ from pathlib import Path
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import ResultRow, ResultTable, hold_table, is_table, read_table
+from roamtui.table.store import ResultRow, ResultTable, is_table, lock_table, read_table
 
 COLUMN = Column(question="Why?")
 ROW = ResultRow(title="0.md", source="/docs/0.md")
@@ -33,7 +33,7 @@ def make_cell(value: str) -> Cell:
 def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None:
     assert not is_table(tmp_path)
     for value in ("old", "new \udce9"):
-        with hold_table(make_table(tmp_path)) as record:
+        with lock_table(make_table(tmp_path)) as record:
             record(make_cell(value))
     table = read_table(tmp_path)
     assert is_table(tmp_path)
@@ -42,12 +42,12 @@ def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None
 
 
 def test_a_damaged_line_is_skipped_and_stays_and_a_torn_one_is_cut_off(tmp_path: Path) -> None:
-    with hold_table(make_table(tmp_path)) as record:
+    with lock_table(make_table(tmp_path)) as record:
         record(make_cell("kept"))
     path = tmp_path / "results.jsonl"
     damaged = path.read_bytes() + b'{"cell": {"row": 3}}\n'
     path.write_bytes(damaged + b'{"cel')
-    with hold_table(make_table(tmp_path)) as record:
+    with lock_table(make_table(tmp_path)) as record:
         record(make_cell("after"))
     assert read_table(tmp_path).list_cells(ROW) == (make_cell("after"),)
     assert path.read_bytes().startswith(damaged)

@@ -150,7 +150,7 @@ async def test_a_selected_quote_is_noted_by_a_letter_which_is_text_while_none_is
         await ui.press_until("Add note", "b")
         await ui.press_until("Note saved", "enter")
         assert (ui.box.text, ui.main.focused) == ("", ui.chat)
-        ui.chat.selection_cursor.clear()
+        ui.chat.target_selection.clear()
         ui.type_at_once(*"both?")
         await ui.wait_until(lambda: ui.box.text == "both?")
 

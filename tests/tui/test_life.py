@@ -25,7 +25,7 @@ from roamtui.document.loader import build_library
 from roamtui.launch import EXAMPLE, AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
-from roamtui.paths import conversations_path
+from roamtui.paths import get_conversations_path
 from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
@@ -207,7 +207,7 @@ def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_
     session = AppServices(Bootstrap()).open((str(EXAMPLE),), None, model)
     app = app_over(session)
     conversation = session.conversation
-    disk = FaultyDisk(monkeypatch, conversations_path())
+    disk = FaultyDisk(monkeypatch, get_conversations_path())
 
     async def use(pilot: Pilot[Any]) -> None:
         ui = RunningApp(app, pilot)

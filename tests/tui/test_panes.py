@@ -78,7 +78,7 @@ async def test_escape_leads_from_a_selected_quote_to_the_question_box() -> None:
         assert place(ui) == "chat"
         await ui.press("escape")
         assert place(ui) == "input"
-        assert ui.chat.selection == (None, None)
+        assert ui.chat.selected_place == (None, None)
 
 
 async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_comes() -> None:

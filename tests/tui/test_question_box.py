@@ -60,7 +60,7 @@ async def test_an_earlier_question_that_takes_the_place_of_a_draft_gives_it_back
         await ui.ask(FIRST)
         await ui.ask(SECOND)
         ui.box.fill("draft")
-        ui.chat.selection_cursor.view = ui.chat.shown[0]
+        ui.chat.target_selection.view = ui.chat.shown[0]
         await ui.press_until("Asks again · esc to cancel", "ctrl+r")
         assert ui.box.text == FIRST
         await ui.press_until(lambda: ui.box.text == "draft", "escape")

@@ -28,7 +28,7 @@ from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import ChooseAnswer, Command
 from roamtui.plain import format_count, sanitise_text
-from roamtui.program import locate_programs
+from roamtui.program import qualify_commands
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, wrap
@@ -66,7 +66,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         """The number of earlier questions, which are not shown."""
         self._always_shown = (self._earlier, welcome)
         super().__init__(*self._always_shown)
-        self.selection_cursor = TargetSelection(self)
+        self.target_selection = TargetSelection(self)
         self._keys = keys
         self._conversation = conversation
         self._welcome = welcome
@@ -76,7 +76,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # Without the selection of a section that exists, the letter begins a question
-        section_id, _ = self.selection if action == "note" else (None, None)
+        section_id, _ = self.selected_place if action == "note" else (None, None)
         return action != "note" or section_id in self._conversation.state.library
 
     def on_key(self, event: events.Key) -> None:
@@ -99,7 +99,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
         self._hide_received()
-        self.selection_cursor.clear()
+        self.target_selection.clear()
         library = self._conversation.state.library
         for exchange in exchanges:
             view = self._make_view(exchange)
@@ -193,36 +193,36 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             self.post_message(StatusMessage(f"{words} below · {key} shows it"))
 
     def action_move(self, step: int) -> None:
-        self.selection_cursor.step(step)
+        self.target_selection.step(step)
 
     def action_move_sideways(self, step: int) -> None:
-        self.selection_cursor.step(step)
+        self.target_selection.step(step)
 
     @override
     def action_first(self) -> None:
         super().action_first()
-        self.call_after_refresh(self.selection_cursor.select_in_view, 1)
+        self.call_after_refresh(self.target_selection.select_in_view, 1)
 
     @override
     def action_last(self) -> None:
         super().action_last()
-        self.call_after_refresh(self.selection_cursor.select_in_view, -1)
+        self.call_after_refresh(self.target_selection.select_in_view, -1)
 
     def action_show_target(self) -> None:
         """Activate the selected target. If none is selected, first select one as `action_move` does."""
-        if self.selection_cursor.target is None:
-            self.selection_cursor.step(1)
-        if (target := self.selection_cursor.target) is not None:
+        if self.target_selection.target is None:
+            self.target_selection.step(1)
+        if (target := self.target_selection.target) is not None:
             self.post_message(TargetActivated(target))
 
     def action_step_answer(self, step: int) -> None:
         """Let the next answer (1) or the previous one (-1) to a question be the one that counts."""
-        if (view := self.selection_cursor.get_exchange()) is not None:
+        if (view := self.target_selection.get_exchange()) is not None:
             number = view.exchange.number
             self.post_message(CommandRequested(lambda state: _choose_answer(state, number, step)))
 
     def action_toggle_steps(self) -> None:
-        view = self.selection_cursor.get_exchange()
+        view = self.target_selection.get_exchange()
         is_card = (
             view is not None
             and view.outcome.passages is not None
@@ -238,11 +238,11 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         await self.run_action("screen.add_note")
 
     @property
-    def selection(self) -> tuple[str | None, Span | None]:
+    def selected_place(self) -> tuple[str | None, Span | None]:
         """The section of the selected passage or quote, and its span, or None for both."""
         from roamtui.quotes.verdicts import resolve_citation  # noqa: PLC0415
 
-        target = self.selection_cursor.target
+        target = self.target_selection.target
         if isinstance(target, SectionTarget):
             return target.section_id, resolve_citation(target.citation, self._conversation.state.library)
         return None, None
@@ -250,7 +250,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def action_copy(self) -> None:
         from roamtui.answer_report import AnswerReport  # noqa: PLC0415
 
-        view = self.selection_cursor.get_exchange()
+        view = self.target_selection.get_exchange()
         if view is not None and (answer := view.answer.strip()):
             lines = [answer]
             if sources := AnswerReport(view.exchange, self._conversation.state.library).sources:
@@ -298,7 +298,7 @@ class NoticeView(ContentView):
 
     def __init__(self, text: str, severity: Severity) -> None:
         super().__init__()
-        self.text = locate_programs(text)
+        self.text = qualify_commands(text)
         self.severity = severity
 
     @override

@@ -93,21 +93,21 @@ class PaneSwitcher(Horizontal):
         return next((scope for scope, pane in self._panes.items() if pane in ancestors), Scope.GLOBAL)
 
     @property
-    def selection(self) -> tuple[str | None, Span | None]:
+    def selected_place(self) -> tuple[str | None, Span | None]:
         """The section that the person points at, and the span selected, cited or highlighted in it."""
         match self.scope:
             case Scope.READER:
-                return self._reader.ensure_reader().selection
+                return self._reader.ensure_reader().selected_place
             case Scope.CHAT:
-                return self._log_view.selection
+                return self._log_view.selected_place
             case _:
                 return self._tree.outline.cursor_id, None
 
     def explain_signs(self) -> Sequence[tuple[str, str]]:
         """Return the signs of the selected line of the outline, or of the selected source, in words."""
         log = self._log_view
-        view = log.selection_cursor.get_exchange()
-        target = log.selection_cursor.target
+        view = log.target_selection.get_exchange()
+        target = log.target_selection.target
         if self.scope is Scope.TREE:
             return self._tree.outline.explain_signs()
         is_source = self.scope is Scope.CHAT and view is not None and view.outcome.passages is None
@@ -189,7 +189,7 @@ class PaneSwitcher(Horizontal):
                 if scope is Scope.TREE and reader is not None and reader.end_search():
                     return
                 if scope is Scope.CHAT:
-                    self._log_view.selection_cursor.clear()
+                    self._log_view.target_selection.clear()
                 self.focus_scope(Scope.INPUT)
 
     def scroll_page(self, direction: int) -> None:

@@ -309,7 +309,7 @@ class DocumentReader(Reader):
         return True
 
     @property
-    def selection(self) -> tuple[str | None, Span | None]:
+    def selected_place(self) -> tuple[str | None, Span | None]:
         """The section and the span of the selection or highlight, otherwise the current section and None."""
         span = self.get_selection_span()
         if span is None:

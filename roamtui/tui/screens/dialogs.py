@@ -23,7 +23,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.output import check_output_path, write_export
 from roamtui.paths import display_path, expand_user, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
-from roamtui.program import locate_programs
+from roamtui.program import qualify_commands
 from roamtui.sources.listing import list_paths
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
@@ -82,7 +82,7 @@ class Dialog(ModalScreen[ScreenResultType]):
     def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
         """Replace the message."""
         self.message.set_class(is_problem, "-problem")
-        self.message.update(Content(sanitise_line(locate_programs(words or ""))))
+        self.message.update(Content(sanitise_line(qualify_commands(words or ""))))
 
     @on(Worker.StateChanged)
     def _on_worker_failed(self, event: Worker.StateChanged) -> None:

@@ -216,7 +216,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _find_selection(self) -> tuple[str | None, Span | None]:
         """Return the selected section, and the span in it. If nothing is selected in the chat, say so."""
-        section_id, span = self.panes.selection
+        section_id, span = self.panes.selected_place
         if section_id is None and self.panes.scope is Scope.CHAT:
             down, up = (self.keys.first_keys[name] for name in ("move.down", "move.up"))
             self.post_message(StatusMessage(f"Select a passage or a citation first ({down}, {up})"))
@@ -253,7 +253,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Select the quote with the typed number, and show it outside the conversation."""
         number = self._digit
         self._digit = 0  # a click on the hint types none
-        cursor = self.chat_log.selection_cursor
+        cursor = self.chat_log.target_selection
         if not cursor.select_citation(number):
             words = f"There is no quote {number}" if number else "Press the number of a quote"
             self.post_message(StatusMessage(words))
@@ -310,7 +310,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="choosing", exit_on_error=False)
     async def action_retry(self) -> None:
         """Put a question into the box, to be asked again. After passages, let the person choose a model."""
-        view = self.chat_log.selection_cursor.get_exchange()
+        view = self.chat_log.target_selection.get_exchange()
         if view is None:
             self.post_message(StatusMessage("No question yet"))
         elif not self.warn_if_busy():

@@ -187,7 +187,7 @@ async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
         first, _, last = ui.chat.shown
         for key, view in (("home", first), ("end", last)):
             await ui.focus(Scope.CHAT).press(key, "2")
-            assert ui.chat.selection_cursor.view is view
+            assert ui.chat.target_selection.view is view
             await ui.press("escape")
 
 
@@ -196,12 +196,12 @@ async def test_selecting_begins_at_what_is_on_the_screen() -> None:
         for _ in range(3):
             await answer_about_ovens(ui)
         first, _, last = ui.chat.shown
-        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.selection_cursor.view is first, "home")
-        await ui.press_until(lambda: ui.chat.selection_cursor.view is last, "end")
+        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.target_selection.view is first, "home")
+        await ui.press_until(lambda: ui.chat.target_selection.view is last, "end")
         await ui.press(*["pageup"] * 5, "j")
-        assert (ui.chat.selection_cursor.view, ui.chat.scroll_y) == (first, 0)
+        assert (ui.chat.target_selection.view, ui.chat.scroll_y) == (first, 0)
         await ui.press(*["pagedown"] * 5, "k")
-        assert ui.chat.selection_cursor.view is last
+        assert ui.chat.target_selection.view is last
 
 
 async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:
@@ -308,5 +308,5 @@ async def test_the_answer_of_the_selected_source_is_copied() -> None:
         await ui.ask("Two?", f'Second: "The deck oven takes a hundred loaves" [{deck}].')
         ui.focus(Scope.CHAT)
         await ui.press_until(lambda: ui.app.clipboard.startswith("Second"), "y")
-        await ui.press_until(lambda: ui.chat.selection_cursor.get_exchange() is not ui.last, *["k"] * 6)
+        await ui.press_until(lambda: ui.chat.target_selection.get_exchange() is not ui.last, *["k"] * 6)
         await ui.press_until(lambda: ui.app.clipboard.startswith("First"), "y")
