@@ -93,7 +93,7 @@ def render_markdown_table(table: ResultTable, path: Path) -> str:
             if cell is None:
                 values.append("")
                 continue
-            values.append(f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}")
+            values.append(f"{cell.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}")
             proofs += _list_proofs(title, cell, source)
         grid.append(values)
         details += f"## {values[0]}", "\n".join(proofs)
@@ -113,7 +113,7 @@ def _list_proofs(title: str, cell: Cell, source: str) -> list[str]:
     """List the value of a cell, its quotes with links to the document, as `recheck` reads them, and facts."""
     value = _escape_markdown(cell.value)
     note = f" *{_escape_markdown(cell.note)}*" if cell.note else ""
-    lead = f"- {cell.state.sign} **{title}**: "
+    lead = f"- {cell.sign} **{title}**: "
     best = cell.best_citation
     if best is None:
         lines = [f"{lead}{f'{value}{note}'.strip()}"]

@@ -84,6 +84,14 @@ class Cell(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
     @property
+    def sign(self) -> str:
+        """The sign of its state, or of a quote that is in no text that the model read."""
+        is_false = any(
+            citation.quote and citation.state is QuoteState.NOT_FOUND for citation in self.citations
+        )
+        return QuoteState.NOT_FOUND.sign if is_false else self.state.sign
+
+    @property
     def has_passages(self) -> bool:
         """Whether its value comes from a passage, because no model has written it, as in an `Exchange`."""
         return self.model == OFFLINE

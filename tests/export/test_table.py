@@ -81,7 +81,7 @@ def test_each_quote_of_an_answer_is_written_and_can_be_rechecked(tmp_path: Path)
     table.cells[key] = replace(cell, citations=(first, other, false))
     text = render_markdown_table(table, tmp_path / "t.md")
     place = "([Notice \\> line 3](0.md))"
-    assert f'- ✓ **Notice**: "60 days" {place}\n  "Monday" {place}\n  In full: From Monday on.\n' in text
+    assert f'- ✗ **Notice**: "60 days" {place}\n  "Monday" {place}\n  In full: From Monday on.\n' in text
     assert [claim.quote for claim in read_claims(text, "t.md")] == ["60 days", "Monday", "90 days"]
 
 

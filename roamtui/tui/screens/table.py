@@ -103,7 +103,7 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
-        return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
+        return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.sign} ", ink))
 
     def on_resize(self) -> None:
         """Give the columns the new width."""
@@ -196,7 +196,7 @@ class TableScreen(Screen[None]):
             room = _count_characters(free // (2 if quote else 1), width)
             note = adapt_flags(cell.note, self._keys, _MODEL_PLACE)
             value = sanitise_line(cell.text) if cell.value else sanitise_line(note or cell.state.label)
-            lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
+            lines.append(Content(f"{cell.sign} {shorten(value, room)}"))
             room = _count_characters(free - len(lines[-1].wrap(max(1, width))), width)
             if proof is not None and quote and proof.surroundings is not None:
                 lines.append(draw_parts(proof.surroundings.cut(room)))
