@@ -8,10 +8,10 @@ from pathlib import Path
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
-from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, SourceError, UsageError
@@ -24,6 +24,7 @@ from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence
 from roamtui.sources.read import is_path
+from roamtui.table.cells import Cell
 from roamtui.table.store import ResultTable, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
@@ -263,20 +264,16 @@ def read_claims_of_file(
 
 def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
     for exchange in state.exchanges:
-        place = f"{name}, {exchange.question}"
-        is_judged = not exchange.has_passages
-        yield from _make_claims(exchange.citations, place, state.source, is_judged=is_judged)
+        yield from _make_claims(exchange, f"{name}, {exchange.question}", state.source)
 
 
-def _make_claims(
-    citations: Iterable[Citation], place: str, source: str, *, is_judged: bool
-) -> Iterator[Claim]:
+def _make_claims(answer: Exchange | Cell, place: str, source: str) -> Iterator[Claim]:
     """Yield the quotes of an answer. Nothing has judged a passage."""
-    for citation in citations:
+    for citation in answer.citations:
         if quote := citation.quote:
             is_changed = citation.is_changed
             state = QuoteState.EXACT if is_changed else citation.state
-            judged = state if is_judged else None
+            judged = None if answer.has_passages else state
             kept = get_kept_sentence(quote, judged, citation.original_sentence, is_changed=is_changed)
             yield Claim(
                 quote=quote,
@@ -293,8 +290,7 @@ def _read_table(table: ResultTable, name: str) -> list[Claim]:
     for row in table.rows:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
-                place = f"{name}, {column.question}"
-                claims += _make_claims(cell.citations, place, row.source, is_judged=not cell.has_passages)
+                claims += _make_claims(cell, f"{name}, {column.question}", row.source)
     return claims
 
 
