@@ -61,6 +61,11 @@ def main(arguments: Sequence[str]) -> None:
         package = f"roamtui[{extra}]" if extra else "roamtui"
         result = f'To open {job.name}, install its reader: `pip install "{package}"`.'.encode()
         status = PROBLEM
+    except Exception as error:  # noqa: BLE001 - damaged files make libraries raise anything
+        kind = type(error).__name__
+        advice = "Save it again in the program that made it."
+        result = f"Could not convert {job.name}: it is damaged or not supported ({kind}). {advice}".encode()
+        status = PROBLEM
     output.buffer.write(result)
     output.flush()
     sys.exit(status)

@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.convert import subprocess_job
 from roamtui.convert.conversion import convert, convert_page, detect_format
-from roamtui.convert.formats import PDF
+from roamtui.convert.formats import FORMATS_BY_NAME, PDF
 from roamtui.errors import OpeningCancelledError, SourceError
 from roamtui.sources.conversion_cache import ConversionOptions, convert_cached
 from tests.convert.sample_pdf import lay_out, make_pdf
@@ -71,6 +71,13 @@ def test_a_file_that_needs_too_much_memory_or_ends_the_process_is_refused(
     monkeypatch.setattr(subprocess_job, "_COMMAND", ("-P", "-c", code))
     with pytest.raises(SourceError, match=rf"^Could not convert a\.pdf: {reason}"):
         convert(_PDF, "a.pdf", PDF)
+
+
+def test_a_file_that_a_converter_cannot_read_is_refused_with_the_kind_of_the_error() -> None:
+    with pytest.raises(
+        SourceError, match=r"^Could not convert a\.ipynb: it is damaged or not supported \(TypeError\)\. "
+    ):
+        convert(b'{"cells": null}', "a.ipynb", FORMATS_BY_NAME[".ipynb"])
 
 
 _WAITING = """
