@@ -174,10 +174,8 @@ def join_fragments(state: StateInline) -> None:
 
 
 def _is_contiguous(first: Token, second: Token) -> bool:
-    if "start" not in second.meta:
-        return True
-    end: int = first.meta["start"] + len(first.content)
-    return bool(end == second.meta["start"])
+    start = second.meta.get("start")
+    return start is None or bool(first.meta["start"] + len(first.content) == start)
 
 
 def _locate_tokens(tokens: Sequence[Token], content: str, source_map: SourceMap) -> None:

@@ -51,8 +51,11 @@ class LineJoiner:
         self._divides_words = sum(line_ends) >= 0
         """Whether the file divides words at line ends, as books do. Filings break only compounds."""
 
-    def join(self, start: str, end: str) -> str:
-        """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
+    def join(self, above: str, end: str) -> str:
+        """Join two lines. If they share a word, keep the hyphen of a compound such as "long-term"."""
+        if not (ends_in_divided_word(above) and end[:1].isalnum()):
+            return f"{above} {end}".strip()
+        start = above[:-1]
         balance = self._compare_spellings(start, end)
         is_small = start[-1:].islower() and end[:1].islower()
         is_capitals = start.isupper() and end[:1].isupper()
@@ -119,7 +122,7 @@ class MarkdownWriter:
         if not ends_in_divided_word(last) or not self.pieces[-1].endswith(last):
             return block
         rest, *others = block.split(maxsplit=1)
-        joined = self._joiner.join(last[:-1], rest)
+        joined = self._joiner.join(last, rest)
         self.pieces[-1] = self.pieces[-1].removesuffix(last) + joined
         self._length += len(joined) - len(last)
         return LINE_START.sub(_SHIELD, "".join(others))
@@ -182,7 +185,7 @@ class MarkdownWriter:
                 )
                 line += f"{' | ' if are_cells or are_figures else ' '}{cell.text}"
             if lines and ends_in_divided_word(lines[-1]) and line[0].isalpha():
-                lines[-1] = self._joiner.join(lines[-1][:-1], line)
+                lines[-1] = self._joiner.join(lines[-1], line)
             else:
                 lines.append(line)
 

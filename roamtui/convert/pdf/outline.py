@@ -36,65 +36,59 @@ def detect_outline(
 ) -> list[DetectedHeading]:
     """Return all headings in order."""
     entries = detect_contents(pages, printed)
-    if _are_outline(bookmarks, len(pages)):
+    marked_pages = len({mark.page for mark in bookmarks})
+    if marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= len(pages):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
     typographic = TypographicHeadings(rows, join)
-    finder = _TitleFinder(pages, rows, typographic.stands_out)
-    anchored = sorted(_anchor_titles(pages, rows, entries, finder, join), key=lambda heading: heading.row)
+    finder = _TitleFinder(pages, rows, typographic.stands_out, join)
+    anchored = sorted(finder.anchor(entries), key=lambda heading: heading.row)
     headings = anchored or detect_numbered_headings(rows, typographic.stands_out, join)
     return merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
 
 
-def _are_outline(bookmarks: Sequence[TocEntry], page_count: int) -> bool:
-    marked_pages = len({mark.page for mark in bookmarks})
-    return marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= page_count
-
-
-def _anchor_titles(
-    pages: Sequence[PageText],
-    rows: Sequence[PageRow],
-    entries: Sequence[TocEntry],
-    finder: _TitleFinder,
-    join: Join,
-) -> list[DetectedHeading]:
-    """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
-    spans = [finder.find(entry) for entry in entries]
-    headings: list[DetectedHeading] = []
-    before = range(0)
-    for entry, found in zip(entries, spans, strict=True):
-        span = finder.find_beginning(entry) if found is None else found
-        if span is None:
-            # The title may be part of a picture. It is inserted at the start of the page, or after the title
-            # that is listed before it on the same page.
-            page = pages[entry.page]
-            row = min(page.start, len(rows) - 1)
-            if headings and rows[before.start].page == entry.page:
-                row = min(before.stop, page.start + len(page.rows) - 1)
-            span = range(row, row)
-            above = headings[-1] if headings else None
-            if above and (above.row, above.count, above.level) == (row, 0, entry.level):
-                # Nothing says where each of them starts, so they are one section.
-                above.title += f"; {entry.title}"
-                continue
-        before = span
-        title = join_rows(rows[span.start : span.stop], join) or entry.title
-        headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
-    return headings
-
-
 class _TitleFinder:
-    """Finds the rows of titles. A row is part of one title only."""
+    """Finds the rows of listed titles. A row is part of one title only."""
 
     def __init__(
-        self, pages: Sequence[PageText], rows: Sequence[PageRow], stands_out: Callable[[int], bool]
+        self,
+        pages: Sequence[PageText],
+        rows: Sequence[PageRow],
+        stands_out: Callable[[int], bool],
+        join: Join,
     ) -> None:
         self._pages = pages
         self._rows = rows
         self._stands_out = stands_out
+        self._join = join
         self._get_keys = cache(lambda index: _make_keys(rows[index]))
         self._taken: set[int] = set()
 
-    def find(self, entry: TocEntry) -> range | None:
+    def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
+        """Return a heading for each entry: where its title is, on its page or on one next to it."""
+        spans = [self._find(entry) for entry in entries]
+        headings: list[DetectedHeading] = []
+        before = range(0)
+        for entry, found in zip(entries, spans, strict=True):
+            span = self._find_beginning(entry) if found is None else found
+            if span is None:
+                # The title may be part of a picture. It is inserted at the start of the page, or after the
+                # title that is listed before it on the same page.
+                page = self._pages[entry.page]
+                row = min(page.start, len(self._rows) - 1)
+                if headings and self._rows[before.start].page == entry.page:
+                    row = min(before.stop, page.start + len(page.rows) - 1)
+                span = range(row, row)
+                above = headings[-1] if headings else None
+                if above and (above.row, above.count, above.level) == (row, 0, entry.level):
+                    # Nothing says where each of them starts, so they are one section.
+                    above.title += f"; {entry.title}"
+                    continue
+            before = span
+            title = join_rows(self._rows[span.start : span.stop], self._join) or entry.title
+            headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
+        return headings
+
+    def _find(self, entry: TocEntry) -> range | None:
         """Return the rows that have the title of an entry, or None.
 
         If none have the whole title, some may have it without its number, or with another one.
@@ -111,7 +105,7 @@ class _TitleFinder:
                 return span
         return None
 
-    def find_beginning(self, entry: TocEntry) -> range | None:
+    def _find_beginning(self, entry: TocEntry) -> range | None:
         """Return a row that says more or less than the title of an entry, or has its number, or None.
 
         Only the first row of a page may say less. The range is empty before a row of text.

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from roamtui.convert.pdf.rows import PageRow
-from roamtui.convert.pdf.words import HYPHEN, ends_in_divided_word
+from roamtui.convert.pdf.words import HYPHEN
 
 Join = Callable[[str, str], str]
-"""Joins two lines that share a hyphenated word."""
+"""Joins two lines, which may share a hyphenated word."""
 
 NON_LETTERS = re.compile(r"[\W\d_]+")
 _NUMBER = re.compile(
@@ -40,12 +41,8 @@ def strip_number(title: str) -> str:
 
 
 def join_rows(rows: Sequence[PageRow], join: Join) -> str:
-    """Join the rows of one title."""
-    text = ""
-    for row in rows:
-        divided = ends_in_divided_word(text)
-        text = join(text[:-1], row.text) if divided else f"{text} {row.text}".strip()
-    return text
+    """Join the rows of one title; none have an empty one."""
+    return reduce(join, (row.text for row in rows), "")
 
 
 def is_capitals(text: str) -> bool:

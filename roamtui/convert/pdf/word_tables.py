@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from roamtui.convert.markdown_table import write_rows
 from roamtui.convert.pdf.rows import PageCell, PageRow
-from roamtui.convert.pdf.words import ends_in_divided_word, write_words
+from roamtui.convert.pdf.words import write_words
 
 _ROWS_MIN = 3
 """Minimum number of rows with several cells. Two justified lines may have their wide gaps in one place."""
@@ -105,13 +105,8 @@ def write_word_table(rows: Sequence[PageRow], table: WordTable, join: Callable[[
         if is_head and header_row_count == len(lines):
             header_row_count += 1
         if len(row.cells) == 1 and not line[0] and len(lines) > header_row_count:
-            lines[-1] = [_join_lines(*texts, join) for texts in zip(lines[-1], line, strict=True)]
+            lines[-1] = [*map(join, lines[-1], line)]
         else:
             lines.append(line)
     cells = [[*map(write_words, line)] for line in lines]
     return write_rows(cells[:header_row_count], cells[header_row_count:])
-
-
-def _join_lines(above: str, text: str, join: Callable[[str, str], str]) -> str:
-    is_divided = ends_in_divided_word(above) and text[:1].isalpha()
-    return join(above[:-1], text) if is_divided else f"{above} {text}".strip()
