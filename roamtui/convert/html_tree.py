@@ -144,19 +144,14 @@ def _clean(  # noqa: PLR0912 - one for each kind
         elif element.tag == "math":
             _replace_content(element, write_formula(element))
         elif element.tag == "svg":
-            _keep_labels(element)
+            labels = element.xpath(_SVG_LABELS_XPATH)
+            _replace_content(element, " ".join(filter(None, map(join_text, labels))))
+            element.tag = "div" if element.text else "svg"
         elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
             look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
             element.tag = look.lastgroup if look else element.tag
         if element.tag in _FIELDS and (element.tail or "x")[0].isalnum():
             element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
-
-
-def _keep_labels(drawing: Any) -> None:
-    labels = drawing.xpath(_SVG_LABELS_XPATH)
-    _replace_content(drawing, " ".join(filter(None, map(join_text, labels))))
-    if drawing.text:
-        drawing.tag = "div"
 
 
 def _replace_content(element: Any, text: str) -> None:

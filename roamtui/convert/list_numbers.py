@@ -17,7 +17,7 @@ _ORDINAL_NAMES = """
 First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth Eleventh Twelfth Thirteenth Fourteenth
 Fifteenth Sixteenth Seventeenth Eighteenth Nineteenth Twentieth
 """
-_ORDINALS = _ORDINAL_NAMES.split()
+_ORDINALS = dict(enumerate(_ORDINAL_NAMES.split(), start=1))
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
 """A number with which a list item of Markdown can begin, such as `3.`."""
 
@@ -57,15 +57,11 @@ def _format_roman(number: int) -> str:
     return "".join(parts)
 
 
-def _format_ordinal(number: int) -> str:
-    return _ORDINALS[number - 1] if 0 < number <= len(_ORDINALS) else str(number)
-
-
 _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("none", "bullet", ""), lambda _: ""),
     "decimal": str,
     "decimalZero": "{:02}".format,
-    "ordinalText": _format_ordinal,
+    "ordinalText": lambda number: _ORDINALS.get(number, str(number)),
     **dict.fromkeys(("a", "lowerLetter"), _repeat_letter(_LATIN)),
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
     **dict.fromkeys(("i", "lowerRoman"), _format_roman),

@@ -157,7 +157,7 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     for paragraph in paragraphs:
         text = "".join(run.text for run in paragraph)
         if width is None or measure(text) <= width:
-            lines.append(slice_runs(paragraph, len(text) - len(text.lstrip(" ")), len(text.rstrip())))
+            lines += _divide_runs(paragraph, [(len(text) - len(text.lstrip(" ")), len(text.rstrip()))])
         else:
             lines += _divide_runs(paragraph, _break_text(text, max(1, width)))
     return lines
@@ -169,12 +169,6 @@ def fold_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     if width is None or measure(text) <= width:
         return [list(runs)]
     return _divide_runs(runs, pairwise(accumulate(map(len, chop(text, max(1, width))), initial=0)))
-
-
-def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
-    """Return the runs of the characters `start` to `end`."""
-    (sliced,) = _divide_runs(runs, [(start, end)])
-    return sliced
 
 
 def _divide_runs(runs: Sequence[Run], ranges: Iterable[tuple[int, int]]) -> list[list[Run]]:

@@ -41,7 +41,7 @@ def strip_number(title: str) -> str:
 
 
 def join_rows(rows: Sequence[PageRow], join: Join) -> str:
-    """Join the rows of one title; none have an empty one."""
+    """Join the rows of one title. Without rows, it is empty."""
     return reduce(join, (row.text for row in rows), "")
 
 
