@@ -121,7 +121,8 @@ async def answer_offline(
     if error:
         lead = f"Not found: nothing was searched. {error}"
     else:
-        lead = await asyncio.to_thread(_write_lead, state, found, absent)
+        is_compared = searcher is not None and searcher.vector_coverage.is_whole
+        lead = await asyncio.to_thread(_write_lead, state, found, absent, is_compared=is_compared)
     if searcher is not None and not error:
         if found.query != question:
             query = shorten(sanitise_line(found.query), _QUERY_LENGTH_MAX)
@@ -182,9 +183,10 @@ async def _open_sections(
     await conversation.apply(StepRecorded(step=step))
 
 
-def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str]) -> str:
+def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str], *, is_compared: bool) -> str:
     """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
 
+    Nothing is near only if the meaning of all sections was compared.
     If nothing was found, name the sections that have a word of the question, because code cannot know that
     none of them answers it.
     """
@@ -197,7 +199,7 @@ def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str]) 
             lead = _NEAREST_BY_WORDS
         return f"{lead} {absence}".rstrip()
     coverage = measure_coverage(library, state.exchanges[-1].within)
-    is_compared = any(hit.similarity is not None for hit in found.hits)
+    is_compared = is_compared and any(hit.similarity is not None for hit in found.hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
     lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
     places = "; ".join(_list_places_of_words(found.question, found.hits, library))

@@ -31,7 +31,7 @@ from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
-from roamtui.search.base import SearchServices
+from roamtui.search.base import SearchServices, VectorCoverage
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import FakeSearcher, collect_events
 from tests.case_files import read_case, read_rows
@@ -393,3 +393,17 @@ async def test_a_conversation_that_is_only_opened_elsewhere_leaves_no_copy(tmp_p
     second.close()
     assert len(store.list()) == 1
     first.close()
+
+
+async def test_nothing_is_said_to_be_near_in_meaning_only_if_all_sections_were_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    library = Library(source="ferry.md", root=parse_document(FERRY))
+    searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
+    question = "Who painted the captain's portrait in oils last winter by candlelight?"
+    whole = await Talk(agent=Agent(Conversation(library), NoModel(), searcher)).ask(question)
+    monkeypatch.setattr(Searcher, "vector_coverage", VectorCoverage(1, 9))
+    part = await Talk(agent=Agent(Conversation(library), NoModel(), searcher)).ask(question)
+    assert whole.answer.startswith("Not found: nothing near the question was found")
+    assert part.answer.startswith("Not found: too few words of the question were found")
+    assert "Only 1 of 9 sections" in part.answer
