@@ -63,8 +63,9 @@ async def make_pictures() -> tuple[dict[str, str], str]:
     library = build_library(replace(read_source(str(_PROJECT / _SOURCE)), source=_SOURCE))
     model = _WatchedModel()
     agent = Agent(Conversation(library), model, Searcher(library))
-    options = replace(AppServices(Bootstrap()).options, examples=suggest_questions(library))
-    app = RoamApp(options, DocumentSession(agent=agent, options=options))
+    options = AppServices(Bootstrap()).options
+    session = DocumentSession(agent=agent, options=options, examples=suggest_questions(library))
+    app = RoamApp(options, session)
     # the same everywhere
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)
     app.animation_level = "none"
