@@ -122,7 +122,7 @@ async def answer_offline(
         lead = f"Not found: nothing was searched. {error}"
     else:
         is_compared = searcher is not None and searcher.vector_coverage.is_whole
-        lead = await asyncio.to_thread(_write_lead, state, found, absent, is_compared=is_compared)
+        lead = await asyncio.to_thread(_write_lead, state, found, cards, absent, is_compared=is_compared)
     if searcher is not None and not error:
         if found.query != question:
             query = shorten(sanitise_line(found.query), _QUERY_LENGTH_MAX)
@@ -183,10 +183,17 @@ async def _open_sections(
     await conversation.apply(StepRecorded(step=step))
 
 
-def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str], *, is_compared: bool) -> str:
+def _write_lead(
+    state: ConversationState,
+    found: _Found,
+    cards: Sequence[PassageCard],
+    absent: Sequence[str],
+    *,
+    is_compared: bool,
+) -> str:
     """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
 
-    Nothing is near only if the meaning of all sections was compared.
+    Nothing is near only if the meaning of all sections was compared. A first card with all words is near.
     If nothing was found, name the sections that have a word of the question, because code cannot know that
     none of them answers it.
     """
@@ -194,7 +201,9 @@ def _write_lead(state: ConversationState, found: _Found, absent: Sequence[str], 
     clause = format_absence_clause(absent)
     if found.passages:
         absence = format_absence(measure_coverage(library), clause) if clause else ""
-        lead = _NEAREST if any(passage.is_near for passage in found.passages) else _NOT_CLOSE
+        words = list_found_words(found.question, [found.question])
+        is_near = any(passage.is_near for passage in found.passages) or cards[0].found == words != ()
+        lead = _NEAREST if is_near else _NOT_CLOSE
         if all(passage.similarity is None for passage in found.passages):
             lead = _NEAREST_BY_WORDS
         return f"{lead} {absence}".rstrip()

@@ -173,7 +173,7 @@ def format_steps(exchange: Exchange) -> str:
     if opened:
         steps.append(f"opened {format_count(len(opened), 'section')}")
     elif not exchange.has_passages:  # a model may have got sections with the question
-        steps.append("opened no more")
+        steps.append("opened nothing new")
     return ", ".join(steps) or "searched nothing"
 
 

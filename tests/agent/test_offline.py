@@ -282,7 +282,7 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
     assert exchange.stopped is stopped
     has_opened = any(isinstance(event, SectionsOpened) and event.opened_ids for event in exchange.events)
     steps = [notice.format() for event in exchange.events for notice in make_notices(event, library)]
-    assert ("opened" in format_steps(exchange).replace("opened no more", "")) is has_opened
+    assert ("opened" in format_steps(exchange).replace("opened nothing new", "")) is has_opened
     assert has_opened is any("Opened" in step for step in steps)
     if "too few words of the question were found" in exchange.answer:
         assert not has_opened
@@ -407,3 +407,14 @@ async def test_nothing_is_said_to_be_near_in_meaning_only_if_all_sections_were_c
     assert whole.answer.startswith("Not found: nothing near the question was found")
     assert part.answer.startswith("Not found: too few words of the question were found")
     assert "Only 1 of 9 sections" in part.answer
+
+
+async def test_a_first_passage_with_all_words_matches_closely(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.retrieval.answers.NEAR_SIMILARITY_MIN", 2.0)
+    library = Library(
+        source="codes.md", root=parse_document("# Codes\n\n| Code | What |\n|---|---|\n| T-1204 | closed |\n")
+    )
+    searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
+    talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
+    assert (await talk.ask("T-1204?")).answer.startswith("These are the nearest passages.\n")
+    assert (await talk.ask("closed boats?")).answer.startswith("These are the nearest passages, but none")

@@ -107,13 +107,13 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
             await ui.ask(f"{number}?", look, answer)
         assert "Unknown" not in ui.text
         assert " · 1 warning" in shown(ui)
-        await ui.focus(Scope.CHAT).press_until("▾ opened no more", "space")
+        await ui.focus(Scope.CHAT).press_until("▾ opened nothing new", "space")
         assert "Unknown: 1 section" in ui.text
         assert "cached" in shown(ui)
         await ui.press_until(lambda: "Unknown" not in ui.text, "space")
         for row, sign in ((3, "▸"), (2, "▾")):  # a click below the line does nothing
             await ui.click(ui.last, offset=(3, row))
-            await ui.wait_until(f"{sign} opened no more")
+            await ui.wait_until(f"{sign} opened nothing new")
 
 
 async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:

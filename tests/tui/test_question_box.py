@@ -139,7 +139,7 @@ async def test_questions_wait_dimmed_below_the_box_and_are_asked_one_by_one() ->
 
 async def test_what_is_refused_during_an_answer_leaves_the_questions_that_wait() -> None:
     async with queueing("And one?", SECOND) as (ui, answer_all):
-        await ui.press_until("The model is still answering", "ctrl+n")
+        await ui.press_until("An answer is still running", "ctrl+n")
         assert ui.box.text == ""
         await answer_all()
         assert questions(ui) == [FIRST, "And one?", SECOND]

@@ -154,7 +154,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Return whether a question is being answered, and if so, tell the person."""
         if self.is_asking:
             stop_key = self.keys.first_keys["global.copy_or_cancel"]
-            self.notify(f"The model is still answering. Wait, or press {stop_key} to stop.", markup=False)
+            self.notify(f"An answer is still running. Wait, or press {stop_key} to stop.", markup=False)
         return self.is_asking
 
     @on(StatusMessage)

@@ -206,7 +206,10 @@ class TableScreen(Screen[None]):
             if proof is not None:
                 ending.append(PATH_STEP.join(filter(None, [*proof.path, proof.place])))
                 ending += [proof.state.label] if has_verdict else []
-            lines.append(Content.styled(shorten(sanitise_line(" · ".join(ending)), width), "$muted"))
+            told = " · ".join(
+                dict.fromkeys(filter(None, ending))
+            )  # the note may be what is wrong with the quote
+            lines.append(Content.styled(shorten(sanitise_line(told), width), "$muted"))
         view.update(Content("\n").join(lines), layout=False)
 
     def _show_message(self, words: str | None) -> None:
