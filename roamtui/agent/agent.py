@@ -82,17 +82,17 @@ class Agent:
     async def _restore_replaced_answer(self) -> None:
         """Choose the answer that a question was to replace, if it ended in an error or without a word."""
         conversation = self.conversation
-        for exchange in conversation.state.exchanges[-1:]:
-            if exchange.earlier and (exchange.error or not exchange.answer):
-                latest = len(exchange.earlier) - 1
-                await conversation.execute(ChooseAnswer(number=exchange.number, index=latest))
-                message = f"{exchange.error} The earlier answer stays.".lstrip()
-                conversation.publish(WarningRaised(message=message))
+        exchange = conversation.state.exchanges[-1]
+        if exchange.earlier and (exchange.error or not exchange.answer):
+            latest = len(exchange.earlier) - 1
+            await conversation.execute(ChooseAnswer(number=exchange.number, index=latest))
+            message = f"{exchange.error} The earlier answer stays.".lstrip()
+            conversation.publish(WarningRaised(message=message))
 
     async def check_answers_again(self) -> int:
         """Look up the quotes of all answers in the current document. Return how many verdicts changed.
 
-        They are saved with the next change: only opening a conversation that is in use saves no copy of it.
+        They are saved with the next change, so that to open a conversation that is in use does not copy it.
         """
         from roamtui.quotes.current_text import update_citations  # noqa: PLC0415
 

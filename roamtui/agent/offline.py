@@ -79,7 +79,7 @@ class _Found(Struct, frozen=True, kw_only=True):
 
     question: str
     """The question with its abbreviations expanded."""
-    query: str = ""
+    query: str
     """What was searched: the question, or for a follow-up also the question before it."""
     hits: tuple[Hit, ...] = ()
     passages: Sequence[FoundPassage] = ()
@@ -102,7 +102,7 @@ async def answer_offline(
     context = PromptContext(system="", outline="", model=OFFLINE)  # nobody reads it
     await conversation.apply(*preparation, *begin_question(state, asked, context))
     error = "" if searcher is not None else _NO_SEARCH
-    found = _Found(question=question)
+    found = _Found(question=question, query=question)
     state = conversation.state
     try:
         found = await call_in_thread(_find_passages, state, searcher)
@@ -202,7 +202,8 @@ def _write_lead(
     if found.passages:
         absence = format_absence(measure_coverage(library), clause) if clause else ""
         words = list_found_words(found.question, [found.question])
-        is_near = any(passage.is_near for passage in found.passages) or cards[0].found == words != ()
+        has_all_words = bool(words) and cards[0].found == words
+        is_near = has_all_words or any(passage.is_near for passage in found.passages)
         lead = _NEAREST if is_near else _NOT_CLOSE
         if all(passage.similarity is None for passage in found.passages):
             lead = _NEAREST_BY_WORDS
@@ -236,9 +237,9 @@ def _find_passages(state: ConversationState, searcher: Searcher | None) -> _Foun
 
 def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher | None) -> _Found:
     """Search for the last of some questions."""
-    found = _Found(question=questions[-1])
+    question = questions[-1]
     if searcher is None:
-        return found
+        return _Found(question=question, query=question)
     query, hits = search_question(
         searcher,
         state.library,
@@ -248,11 +249,11 @@ def _search(questions: Sequence[str], state: ConversationState, searcher: Search
         limit=_HITS_MAX,
     )
     if not extract_query_terms(query):
-        return found
+        return _Found(question=question, query=query)
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
     passages = choose_passages(state.library, query, hits, pieces=pieces, compare=searcher.compare)
-    return replace(found, query=query, hits=hits, passages=passages)
+    return _Found(question=question, query=query, hits=hits, passages=passages)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:

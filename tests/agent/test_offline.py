@@ -418,3 +418,8 @@ async def test_a_first_passage_with_all_words_matches_closely(monkeypatch: pytes
     talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
     assert (await talk.ask("T-1204?")).answer.startswith("These are the nearest passages.\n")
     assert (await talk.ask("closed boats?")).answer.startswith("These are the nearest passages, but none")
+
+
+async def test_a_question_without_words_is_no_follow_up() -> None:
+    answer = await make_talk().ask("...")
+    assert answer.answer == "Not found: too few words of the question were found in the document."
