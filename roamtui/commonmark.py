@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -23,6 +24,9 @@ _LEVEL_MAX = 100
 _NESTING_MAX = _LEVEL_MAX + 10
 """Depth beyond which markdown-it-py silently drops text. Blocks cannot reach it, and nested brackets in a
 line that reach it do not overflow Python's stack."""
+_FENCE_OR_HTML = re.compile(r"^ {0,3}(?:```|~~~|<)", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n\n(?=\S)")
+"""Blank lines before a line without indent."""
 TOO_DEEP = "too_deep"
 """Key in the parser's environment that is set if a list or quote was too deep and became text."""
 
@@ -47,12 +51,18 @@ def parse_link_definitions(text: str, edges: Sequence[int]) -> Definitions:
     """Parse the link definitions of a text, by normalised label. Those of footnotes are none.
 
     `edges` are the offsets at which top-level blocks start, such as headings, and the end. The text between
-    two of them can be parsed separately. Text without ``]:`` defines nothing.
+    two of them can be parsed separately. So can the text between lines without indent that follow a blank
+    line, if no fence or HTML block can hold them: such a line ends every other block, or is the next item
+    of a list. Text without ``]:`` defines nothing.
     """
     env: EnvType = {}
     for begin, end in pairwise(edges):
         if text.find("]:", begin, end) >= 0:
-            parse_blocks(normalise_line_ends(text[begin:end]), env)
+            source = normalise_line_ends(text[begin:end])
+            parts = [source] if _FENCE_OR_HTML.search(source) else _BLANK_LINES.split(source)
+            for part in parts:
+                if "]:" in part:
+                    parse_blocks(part, env)
     definitions: Definitions = env.get("references", {})
     return {label: definitions[label] for label in definitions if not label.startswith("^")}
 

@@ -58,6 +58,7 @@ class Agent:
         asked_in = conversation.switch_count
         async with conversation.lock:
             replaced = options.replaces
+            exchanges = conversation.state.exchanges
             is_there = replaced is None or has_exchange(conversation.state, replaced)
             if conversation.switch_count != asked_in or not is_there:
                 return None
@@ -75,7 +76,7 @@ class Agent:
                     await loop.answer(question, options)
             finally:
                 self._consent.end_question()
-                if replaced is not None:
+                if conversation.state.exchanges is not exchanges:
                     await self._restore_replaced_answer()
             return conversation.state.exchanges[-1]
 

@@ -279,7 +279,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def link_definitions(self) -> Definitions:
-        """The link definitions of the text. Parsing them takes up to a second per megabyte."""
+        """The link definitions of the text."""
         return parse_link_definitions(self.text, self.columns.starts)
 
     def page_at(self, offset: int) -> int | None:

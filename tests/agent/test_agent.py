@@ -12,7 +12,7 @@ from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed, ConversationEvent, StopReason, WarningRaised
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.update import AskOptions
+from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.models.base import ModelRequest
 from roamtui.quotes.verdicts import make_proof
@@ -86,12 +86,16 @@ async def test_a_question_that_waits_is_asked_unless_the_person_switches_meanwhi
 async def test_a_question_that_names_a_section_that_is_gone_changes_nothing(
     options: AskOptions, store: ConversationStore
 ) -> None:
-    agent = make_agent([saying("Two euros.")], store=store)
+    replies = [saying("Two euros."), ScriptedReply(error=ModelError("It is down."))]
+    agent = make_agent(replies, store=store)
     conversation = agent.conversation
     exchange = await agent.ask("How much?")
+    await agent.ask("How much?", AskOptions(replaces=exchange))
+    failed = 1
+    await conversation.execute(ChooseAnswer(number=1, index=failed))
     before = conversation.state
     with pytest.raises(UnknownSectionError, match="ffffffff"):
-        await agent.ask("How much is it?", replace(options, replaces=exchange))
+        await agent.ask("How much is it?", replace(options, replaces=before.exchanges[0]))
     assert conversation.state is before
     assert replay_events(before.library, store.read(before.id).events).exchanges == before.exchanges
 

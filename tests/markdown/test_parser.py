@@ -1,12 +1,13 @@
 """The blocks of a slice of Markdown, with their offsets in the source."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from roamtui.commonmark import make_markdown_parser
+from roamtui.commonmark import make_markdown_parser, parse_blocks
 from roamtui.document.parse import parse_document
 from roamtui.markdown.blocks import (
     Block,
@@ -102,6 +103,41 @@ def test_link_definitions_are_those_of_commonmark() -> None:
         "A": "/there",
         "C": "/quoted",
         "E": "/below",
+    }
+
+
+_DEFINITION_LINES = (
+    *("[a]: /x", "[b]: /y", "[c]:", "/z 'title", "title'", "- [d]: /x", "  [e]: /y", "> [f]: /z", "1. [g]: /x", "x"),
+    *(
+        "- x",
+        "2. x",
+        "   x",
+        "    x",
+        "- ```",
+        "  ```",
+        "```",
+        "~~~",
+        "<!--",
+        "-->",
+        "<div>",
+        "<br>",
+        "- <!--",
+        "> ```",
+    ),
+    *("# h", "---", "|[a]: x|b|", "|-|-|", "\tx", "\f", " ", "", "", "", "", ""),
+)
+
+
+@example("```\n\n[a]: /x\n```")
+@example("  <!--\n\n[a]: /x\n-->")
+@given(st.lists(st.sampled_from(_DEFINITION_LINES), max_size=25).map("\n".join))
+def test_link_definitions_are_those_of_the_whole_text_parsed_at_once(text: str) -> None:
+    env: dict[str, Any] = {}
+    front_matter_end = parse_document(text).columns.starts[0]
+    parse_blocks(text[front_matter_end:], env)
+    definitions = parse_document(text).link_definitions
+    assert {label: each["href"] for label, each in definitions.items()} == {
+        label: each["href"] for label, each in env.get("references", {}).items()
     }
 
 
