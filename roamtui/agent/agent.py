@@ -28,8 +28,8 @@ class Agent:
     ) -> None:
         """Answer with `model`. Without a searcher, the model gets no `search_sections` tool.
 
-        `spending` is a limit to share with other agents. Without it, the limit of `options` holds for each
-        conversation.
+        `spending` is a limit that agents share. Without it, each conversation may spend `cost_usd_max` of
+        the `options`.
         """
         self.conversation = conversation
         self.model = model
@@ -45,12 +45,12 @@ class Agent:
         self._consent.accept_model(model)
 
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
-        """Answer a question once all earlier requests are done. Cancelling the task keeps the answer so far.
+        """Answer a question when it is its turn. Cancelling the task keeps the answer so far.
 
-        Return None if the person has switched to another conversation since, or the exchange to
-        replace is gone. Raise `UnknownSectionError` or `UsageError`, before anything has changed, if
-        a section is unknown, or the person does not agree to another model. If the model fails, the
-        answer says so.
+        Return None if the person switched to another conversation while the question waited, or if
+        the exchange that it replaces is gone. Before anything has changed, raise `UnknownSectionError`
+        for an unknown section, `UsageError` if the person does not agree to another model, or another
+        `RoamtuiError` if a required search fails. If the model fails, the exchange has the error.
         """
         from roamtui.agent.answer_loop import AnswerLoop  # noqa: PLC0415
 
@@ -81,7 +81,7 @@ class Agent:
             return conversation.state.exchanges[-1]
 
     async def _restore_replaced_answer(self) -> None:
-        """Choose the answer that a question was to replace, if it ended in an error or without a word."""
+        """Choose the earlier answer again if the new one is an error or empty."""
         conversation = self.conversation
         exchange = conversation.state.exchanges[-1]
         if exchange.earlier and (exchange.error or not exchange.answer):
@@ -93,7 +93,7 @@ class Agent:
     async def check_answers_again(self) -> int:
         """Look up the quotes of all answers in the current document. Return how many verdicts changed.
 
-        They are saved with the next change, so that to open a conversation that is in use does not copy it.
+        The next change saves the verdicts: if another program uses the conversation, saving makes a copy.
         """
         from roamtui.quotes.current_text import update_citations  # noqa: PLC0415
 

@@ -72,16 +72,16 @@ from roamtui.text import estimate_tokens
 _STEP_SHARE = 0.5
 """Share of the remaining window that the calls of one step may add."""
 _PART_ROOM = 1.5
-"""Room for a part of a section, the ids in it and the list below it, as a multiple of the part."""
+"""Room for one part of a section with its ids and the list below it, as a multiple of the part's size."""
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
-"""Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
+"""Maximum number of characters of a rejected answer in its event. The step has the whole text."""
 _BROKEN_CALL_LENGTH_MAX = 2_000
-"""Maximum number of characters of a call that could not be read, which is sent back."""
+"""Maximum number of characters of an unreadable call that are sent back to the model."""
 _THOUGHTS_LENGTH = 2_000
-"""Maximum number of characters of thoughts to keep, the last ones."""
+"""Maximum number of characters to keep of the model's thoughts. The beginning is cut off."""
 _SAVE_SECONDS = 1.0
-"""Text that has been shown for this long is on disk, even if the program is killed."""
+"""A reply is saved this often while it arrives. If the program is killed, only newer text is lost."""
 
 
 class AnswerLoop(Struct, kw_only=True):
@@ -89,7 +89,7 @@ class AnswerLoop(Struct, kw_only=True):
 
     conversation: Conversation
     model: Model
-    """The model that the question began with, although the person may have chosen another one since."""
+    """The model with which the question began. The person may have chosen another one since."""
     search: DocumentSearch
     consent: Consent
     options: AgentOptions
@@ -140,7 +140,7 @@ class AnswerLoop(Struct, kw_only=True):
         self.outcome = replace(self.outcome, citations=citations)
 
     async def _finish(self) -> None:
-        """Record what is known of the answer, if the question has begun."""
+        """End the question with the answer so far, or publish that it was dropped if it has not begun."""
         conversation = self.conversation
         if not conversation.state.is_asking:
             conversation.publish(QuestionDropped())
@@ -155,13 +155,13 @@ class AnswerLoop(Struct, kw_only=True):
     def _build_outcome(self, stopped: StopReason, failure: str = "") -> QuestionAnswered:
         try:
             return build_outcome(self.conversation.state, self.reply, stopped, failure)
-        except Exception as defect:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
+        except Exception as defect:  # noqa: BLE001 - keep the reply, which is paid for
             return build_unchecked_outcome(self.reply, defect)
 
     async def _prepare(self, question: str, options: AskOptions) -> AskOptions:
-        """Start the model, and load what the question may need: outline and search need whole texts.
+        """Start the model. Load all files, for outline and search, and the pages that the question may need.
 
-        Return the options with the link that has the page if `within` is a further link to it.
+        If several links lead to the page of `within`, the returned options name the link that has the page.
         """
         conversation = self.conversation
         library = await conversation.load_all()
@@ -185,7 +185,7 @@ class AnswerLoop(Struct, kw_only=True):
         return options
 
     def _make_requests(self) -> RequestBuilder:
-        """Make the builder of the requests, with the tools that the model may call. A small one gets none."""
+        """Make the builder of the requests. A small model gets no tools."""
         searcher = self.search.searcher
         has_room = self.model.window_tokens >= WINDOW_TOKENS_DEFAULT
         library = self.conversation.state.library
@@ -224,11 +224,11 @@ class AnswerLoop(Struct, kw_only=True):
                     self.reply = replace(self.reply, text="")
                 break
             if rejected := text.strip():
-                # It is on the screen already. Exports show it too.
+                # The screen has shown this text, so exports show it too.
                 conversation.apply_unsaved(ReplyRejected(text=shorten(rejected, _REJECTED_LENGTH_MAX)))
             if calls.uses:
                 part = int(_PART_ROOM * conversation.state.options.part_tokens)
-                # one part fits: older text makes room for it
+                # one part always fits, because older text makes room for it
                 room = max(int(_STEP_SHARE * self.room_tokens), part)
                 searcher = self.search.searcher
                 context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=room)
@@ -249,9 +249,8 @@ class AnswerLoop(Struct, kw_only=True):
     async def _ask_model(self, requests: RequestBuilder, *, allow_calls: bool) -> bool:
         """Send one request, unless it may exceed the spending limit. Return whether it was sent.
 
-        Shrink the transcript first if the request does not fit, and once more if the model rejects
-        it as too long. Raise `ModelError` if the model could not answer, or not even the question
-        fits.
+        Shrink the transcript if the request does not fit, and once more if the model rejects it as
+        too long. Raise `ModelError` if the model could not answer, or if not even the question fits.
         """
         model = self.model
         conversation = self.conversation
@@ -297,7 +296,7 @@ class AnswerLoop(Struct, kw_only=True):
     async def _receive_reply(  # noqa: PLR0912 - one case an event
         self, request: ModelRequest, meter: UsageMeter
     ) -> None:
-        """Send a request, and publish what arrives of the reply.
+        """Send a request, and publish the reply while it arrives.
 
         Raises:
             ModelError: The model could not answer.
@@ -340,7 +339,7 @@ class AnswerLoop(Struct, kw_only=True):
             conversation.apply_unsaved(ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)))
 
     async def _save_partial_reply(self) -> None:
-        """Save what arrives once a second."""
+        """Save the text that has arrived, again and again until this task is cancelled."""
         while True:
             await asyncio.sleep(_SAVE_SECONDS)
             start = len(self.conversation.state.exchanges[-1].answer)

@@ -34,7 +34,7 @@ _FRAME_TOKENS = 60
 
 
 def make_brief_request(text: str, questions: Sequence[str], note: str) -> ModelRequest:
-    """Make the request for the last question. A `note` says what kind of answer is wanted, if anything."""
+    """Make the request for the last of `questions`. `note` may ask for a kind of answer, or be empty."""
     question = f"Question: {complete_follow_up(questions)}"
     parts = filter(None, [text, BRIEF_INSTRUCTION, note, question])
     return ModelRequest(messages=(Message(role=Role.USER, text="\n\n".join(parts)),))
@@ -49,9 +49,9 @@ async def choose_brief_context(
     room_tokens: int,
     warn: Callable[[str], None],
 ) -> QuestionContext:
-    """Choose the text for a question: all that it is about if there is room, or else what search finds.
+    """Choose the text for a question: all that it is about if there is room, or else excerpts of hits.
 
-    Sections that the person opened come before hits. `warn` is called if the search fails.
+    Sections that the person opened or pinned come before hits. `warn` is called if the search fails.
     """
     library = state.library
     questions = (*state.questions, question)
@@ -79,7 +79,7 @@ async def choose_brief_context(
 
 
 def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[str, Span]:
-    """List the sections of all that a question is about; none if that is too long."""
+    """Return the whole text that a question is about, by section; empty if it is too long."""
     if within is None:
         return {each: library.node(each).content_span for each in list_whole_document(library, room_tokens)}
     span = library.node(within).content_span

@@ -1,4 +1,4 @@
-"""The passages of an answer without a model, a card for each."""
+"""Cards for the passages of an answer without a model."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from roamtui.quotes.verdicts import resolve_citation
 from roamtui.retrieval.answers import list_found_words
 
 _WORDS_LENGTH_MAX = 100
-"""Maximum length of the words that a card names. A question may be a pasted page."""
+"""Maximum number of characters of the words on a card. A question may be a pasted page."""
 
 
 class PassageCard(Struct, frozen=True):
@@ -23,22 +23,22 @@ class PassageCard(Struct, frozen=True):
 
     @property
     def found_label(self) -> str:
-        """The words that were found, if any, for its head."""
+        """The words that were found, with a lead; empty if there are none."""
         return f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
 
     @property
     def beside(self) -> str:
-        """The row of another table that says what its row is about, if any."""
+        """The row of another table that says what the row of the passage is about; empty if none does."""
         return shorten(self.passage.key_sentence.beside, _WORDS_LENGTH_MAX)
 
     @property
     def label(self) -> str:
-        """Both in one line."""
+        """`found_label` and `beside` in one line."""
         return " · ".join(filter(None, (self.found_label, self.beside)))
 
 
 def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:
-    """List a card for each passage."""
+    """List a card for each passage, in the same order."""
     cards: list[PassageCard] = []
     for passage in passages:
         span = resolve_citation(passage, library)

@@ -26,23 +26,23 @@ def format_embedding(plan: EmbeddingPlan) -> str:
 
 
 class SpendingLimit:
-    """A limit for each account, such as a conversation, or, if shared, for all together. Thread-safe."""
+    """A spending limit for each conversation or, if it is shared, for all together. Thread-safe."""
 
     def __init__(self, usd_max: float | None = None, *, is_shared: bool = False) -> None:
         """Start with nothing spent. Without `usd_max`, there is no limit."""
         self.usd_max = usd_max
         self._is_shared = is_shared
         self._usd_by_account: dict[str, float] = {}
-        """What was spent, if it is known."""
+        """What each account has spent, without unknown costs. The account is a conversation id."""
         self._reserved: list[tuple[str, float]] = []
-        """The account of each request that is on its way, and what the request may cost."""
+        """The account and the expected cost of each running request."""
         self._lock = Lock()
 
     def reserve(self, account: str, spent: Usage, request: Usage) -> Release | None:
-        """Reserve the expected cost of a request for an account that has spent this much so far.
+        """Reserve the expected cost of a request for an account that has `spent` this much so far.
 
-        Return a function to call with what it has spent once the request has ended, or None if the request,
-        and all that are on their way, could exceed the limit.
+        Return None if this request and all running ones could exceed the limit. Otherwise, return a function
+        to call when the request has ended, with all that the account has spent by then.
         """
         reservation = (account, request.cost_usd or 0.0)
         with self._lock:
@@ -66,7 +66,7 @@ class SpendingLimit:
 
 
 class Consent:
-    """Asks the person before a request of a conversation that they must agree to."""
+    """Asks the person before the conversation sends a request that they must agree to."""
 
     def __init__(self, conversation: Conversation, spending: SpendingLimit) -> None:
         self._conversation = conversation
@@ -77,14 +77,14 @@ class Consent:
         """A model that the person chose or agreed to, for the conversation with this `switch_count`."""
 
     def accept_model(self, model: Model) -> None:
-        """Take a model for the current conversation as agreed to."""
+        """Record that the person agreed to a model for the current conversation."""
         self._agreement = model, self._conversation.switch_count
 
     async def confirm_model(self, model: Model) -> None:
-        """Check that a conversation stays with its model and server. Raise `UsageError` if nobody agrees.
+        """Ask whether a conversation may change to another model or server. Raise `UsageError` if not.
 
-        Without a model, nothing is sent, so no agreement is needed. Where nobody can be asked, a change that
-        was agreed to is told.
+        No agreement is needed for a model that the person chose, or for no model, because then nothing is
+        sent. If nobody can be asked, such a change is published as a warning, and any other is refused.
         """
         state = self._conversation.state
         is_new = not (state.model or state.exchanges)
@@ -117,7 +117,7 @@ class Consent:
     def reserve(self, unrecorded: Usage, request: Usage) -> Release | None:
         """Reserve the expected cost of a request of the conversation, as `SpendingLimit` does. Thread-safe.
 
-        `unrecorded` was used too, but the conversation does not know of it yet.
+        `unrecorded` is usage that the conversation has not recorded yet.
         """
         if self._is_limit_lifted:
             return lambda _: None
@@ -137,7 +137,7 @@ class Consent:
     async def reserve_or_ask(self, model: Model, sent: Usage, reply_tokens: int) -> Release | None:
         """Reserve the cost of a request and its reply, or else ask the person. Return None if they decline.
 
-        If they agree, there is no limit until `end_question`. Without known prices, they count as free.
+        If they agree, there is no limit until `end_question`. With unknown prices, the request is free.
         """
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
         release = self.reserve(Usage(), add_cost(request, model.facts.prices))
@@ -153,7 +153,7 @@ class Consent:
         return (lambda _: None) if self._is_limit_lifted else None
 
     def end_question(self) -> None:
-        """Hold the next question to the spending limit again."""
+        """Apply the spending limit to the next question again."""
         self._is_limit_lifted = False
 
 

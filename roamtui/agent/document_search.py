@@ -14,16 +14,16 @@ _INDEXED_AHEAD_MIN = 5_000
 
 
 class DocumentSearch:
-    """A searcher for one conversation, whose usage is recorded there. Without a searcher, nothing is done."""
+    """Searches for one conversation, and records the usage there. Without a searcher, it does nothing."""
 
     def __init__(self, conversation: Conversation, searcher: Searcher | None, meter: UsageMeter) -> None:
-        """Search with `searcher`, which other conversations may use too, and count its usage in `meter`."""
+        """Use `searcher`, which conversations may share, and count in `meter` what this one uses."""
         self.searcher = searcher
         self.meter = meter
         self._conversation = conversation
 
     async def find(self, query: str, limit: int) -> tuple[Hit, ...]:
-        """Search the whole document. Raise `RoamtuiError`, with words for the person, if that fails."""
+        """Search the whole document. Raise `RoamtuiError` if that fails."""
         if self.searcher is None or not query.strip():
             return ()
         library = await self._conversation.load_all()
@@ -37,12 +37,12 @@ class DocumentSearch:
         return tuple(hit for hit in hits if hit.section_id in self._conversation.state.library)
 
     def take_usage(self) -> tuple[UsageRecorded, ...]:
-        """Return the event that records what searching has used since the last call, if it used anything."""
+        """Return an event that records the usage since the last call, or nothing if nothing was used."""
         usage = self.meter.take()
         return (UsageRecorded(usage=usage),) if usage != Usage() else ()
 
     async def index_ahead(self, on_progress: ProgressCallback) -> None:
-        """Update the search index of a large source ahead. `on_progress` is called in a thread."""
+        """Update the index of a large document before it is searched. `on_progress` is called in a thread."""
         searcher = self._get_ready_searcher()
         if searcher is not None and len(self._conversation.state.library) >= _INDEXED_AHEAD_MIN:
             with self.meter.charging():
@@ -55,7 +55,7 @@ class DocumentSearch:
         return VectorCoverage() if self.searcher is None else self.searcher.vector_coverage
 
     async def embed_ahead(self) -> bool:
-        """Embed a little of the document for searches by meaning. Return whether some may be left."""
+        """Embed a little of the document, open sections early. Return whether some may be left."""
         searcher = self._get_ready_searcher()
         if searcher is None:
             return False

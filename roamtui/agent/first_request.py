@@ -1,4 +1,4 @@
-"""Choose what a model reads first: the map of the document, and what comes with each question."""
+"""Choose what a model reads first: the outline of the document, and the text sent with each question."""
 
 import asyncio
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -35,33 +35,33 @@ HITS_LEAD = "What search finds for it, with excerpts to quote:"
 _PAGES_MAX = 8
 """Maximum number of pages to load for a question: as many as are fetched at the same time."""
 _NEAR_SHARE = 0.1
-"""Share of the room for the outline near the hits, if the context window is small."""
+"""Maximum share of the room that the outline near the hits takes in a small context window."""
 
 
 class QuestionContext(Struct, frozen=True, kw_only=True):
-    """What comes with a question."""
+    """What is sent with a question."""
 
     text: str = ""
-    """Hits and the outline near them. It is empty for a small document. For a small model, only excerpts."""
+    """Hits and the outline near them; empty for a small document. A small model gets only excerpts."""
     excerpts: tuple[Span, ...] = ()
-    """Document text in it."""
+    """Document text in `text`."""
     hits: tuple[Hit, ...] = ()
-    """The hits that come into question, best first."""
+    """All hits, best first, also those that `text` has no room for."""
     read_ids: frozenset[str] = frozenset()
-    """The sections with an excerpt in the text."""
+    """The sections with an excerpt in `text`."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open together with it. The text does not have them."""
+    """Sections to open together with the question. `text` leaves them out."""
 
     @property
     def has_clear_hit(self) -> bool:
-        """Whether it has a section that is surely asked for, so that a short outline is enough."""
+        """Whether the question surely asks for a section in it, so that a short outline is enough."""
         return bool(self.auto_opened) or any(hit.is_financial_statement for hit in self.hits)
 
 
 def make_view(state: ConversationState, *, shown: Iterable[Span] = (), room_tokens: int) -> ModelView:
-    """Make the view that the model of a conversation has of its library.
+    """Make a value that says what the model has of the library, and how much more it may get.
 
-    `shown` is text that earlier calls of the same step have shown.
+    `shown` is document text in the results of earlier calls of the same step.
     """
     delivered = state.collect_delivered()
     named_words: dict[str, list[Bounds]] = {}
@@ -83,7 +83,7 @@ def make_view(state: ConversationState, *, shown: Iterable[Span] = (), room_toke
 async def search_or_warn(
     searcher: Searcher, search: Callable[[], Sequence[Hit]], warn: Callable[[str], None]
 ) -> Sequence[Hit] | None:
-    """Search in a thread. If that fails, warn and return None, or raise the error if vectors are required."""
+    """Search in a thread. If the search fails, warn and return None, or raise if it requires vectors."""
     try:
         return await call_in_thread(search)
     except RoamtuiError as error:
@@ -111,7 +111,7 @@ async def retrieve_context(
         return QuestionContext(auto_opened=whole)
     if searcher is None:
         return QuestionContext()
-    # A follow-up is not completed: the model knows what came before, and can search in words of its own.
+    # A follow-up is not completed: the model knows what came before, and can search in its own words.
     search = partial(
         searcher.search, view.library, question, limit=policy.FOUND_MAX, within=within, earlier=earlier
     )
@@ -123,11 +123,11 @@ async def retrieve_context(
 def choose_pages(
     state: ConversationState, searcher: Searcher, question: str, within: str | None
 ) -> tuple[str, ...]:
-    """Return links to pages that nobody has read, and whose titles or descriptions bear on a question."""
+    """Choose links to unread pages whose titles or descriptions fit a question. Call this in a thread."""
     library = state.library
     questions = (*state.questions, question)
     hits: Sequence[Hit] = ()
-    with suppress(RoamtuiError):  # the search for the question itself says so
+    with suppress(RoamtuiError):  # the search for the question itself reports the failure
         _, hits = search_question(
             searcher,
             library,
@@ -145,7 +145,7 @@ def choose_pages(
 def _choose_context(
     view: ModelView, found: Sequence[Hit] | None, question: str, coverage: Coverage
 ) -> QuestionContext:
-    """Choose what opens with a question, hits and the outline. `found` is None after a failure."""
+    """Choose sections to open, hits and the outline near both. `found` is None if the search failed."""
     hits = found or ()
     library = view.library
     opened = choose_clear_hit(view, hits, question)
@@ -157,7 +157,7 @@ def _choose_context(
     near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
     if listed.text or opened:
         parts = [HITS_LEAD if listed.section_ids else "", listed.text, absence, near]
-    elif hits or found is None:  # there is no room for them, or the search failed
+    elif hits or found is None:  # there is no room for the hits, or the search failed
         parts = [absence]
     else:
         parts = [format_absence(coverage, "Search finds nothing for it", listed.absent)]
@@ -181,7 +181,7 @@ def render_map(library: Library, outline_max: int, *, has_clear_hit: bool = Fals
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
     """List earlier questions and answers, oldest first.
 
-    Passages are left out: they name many topics, and the person may have meant none of these.
+    Passages are left out: they are about many topics, and the person may have meant none of them.
     """
     texts = ((exchange.question, "" if exchange.has_passages else exchange.answer) for exchange in exchanges)
     return tuple(filter(None, chain.from_iterable(texts)))
@@ -190,7 +190,7 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 def make_search_event(
     library: Library, query: str, hits: Iterable[Hit], read_ids: Container[str] = ()
 ) -> SectionsSearched:
-    """Make the event that records a search. The model gets more than a line of the sections `read_ids`."""
+    """Make the event of a search. `read_ids` are the sections of which the model gets more than a line."""
     search_hits = (
         SearchHit(
             section_id=hit.section_id,

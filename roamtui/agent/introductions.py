@@ -36,7 +36,7 @@ _QUESTIONS_MAX = 3
 _WALKED_SECTIONS_MAX = 20_000
 _TITLE_LENGTH_MAX = 60
 _TERMS_MIN = 2
-"""Minimum number of words to search for. "What's next?" asks for nothing outside its section."""
+"""Minimum number of search words in a suggested question. "What's next?" means nothing elsewhere."""
 _BEFORE_WORDS = re.compile(r"\A[\W\d_]+")
 """The number or the sign before the words of a title."""
 
@@ -45,7 +45,7 @@ class SummaryTask(Struct, frozen=True, kw_only=True):
     """A document to summarise."""
 
     digest: str
-    """Digest of the whole text, by which its summary is stored."""
+    """Digest of the whole text. The summary is stored under it."""
     name: str
     """Title of the document, for the model and the person."""
     text: str
@@ -53,10 +53,7 @@ class SummaryTask(Struct, frozen=True, kw_only=True):
 
 
 def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[SummaryTask, ...]:
-    """List the documents of a loaded library that need a summary, each text once.
-
-    Texts whose digests are `known` need none.
-    """
+    """List the documents that need a summary, each text once. `known` has the digests of the other texts."""
     tasks: dict[str, SummaryTask] = {}
     for document in library.documents:
         text = document.text

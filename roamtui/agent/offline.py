@@ -1,8 +1,8 @@
-"""Answers without a model: the passages of the document that hold most of a question.
+"""Answers without a model: shows the passages of the document that are nearest to a question.
 
-Search proposes sections. There are two outcomes: the nearest passages, and "Not found", without a passage.
-Only a person can tell if one answers, so each says which words of the question it has. A first passage with
-all of them is no likelier to answer: of 48 such passages 28 did, and of 161 others 90.
+Search proposes sections. The outcome is either the nearest passages, or "Not found" without a passage. Only
+a person can tell whether a passage answers, so each one says which words of the question it has. A first
+passage with all these words answers no more often than others: 28 of 48 did, and 90 of 161 others.
 """
 
 import asyncio
@@ -60,12 +60,12 @@ from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_parts
 
 _ROOM_TOKENS = 30_000
-"""Maximum number of tokens of sections to open, which no model reads."""
+"""Maximum number of tokens of section text to open. No model reads it."""
 _HITS_MAX = 20
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _QUERY_LENGTH_MAX = 100
-"""Maximum length of a follow-up's query, in which the question before may be a pasted page."""
+"""Maximum number of characters to show of a query. Its first question may be a pasted page."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = "These are the nearest passages."
 _NEAREST_BY_WORDS = "These are the nearest passages, by words alone."
@@ -80,7 +80,7 @@ class _Found(Struct, frozen=True, kw_only=True):
     question: str
     """The question with its abbreviations expanded."""
     query: str
-    """What was searched: the question, or for a follow-up also the question before it."""
+    """What was searched: the question, after the question before it if it is a follow-up."""
     hits: tuple[Hit, ...] = ()
     passages: Sequence[FoundPassage] = ()
     """The best passages of the hits."""
@@ -89,7 +89,7 @@ class _Found(Struct, frozen=True, kw_only=True):
 async def answer_offline(
     conversation: Conversation, searcher: Searcher | None, question: str, options: AskOptions
 ) -> QuestionAnswered:
-    """Begin a question, open the sections of the best passages, and quote these. Return the outcome."""
+    """Begin a question, and open the sections of the best passages. The outcome quotes these passages."""
     preparation = prepare_question(conversation.state, options)
     state = fold_events(conversation.state, *preparation)
     asked = QuestionAsked(
@@ -99,7 +99,7 @@ async def answer_offline(
         asked_at=get_time(),
         is_one_shot=options.is_one_shot,
     )
-    context = PromptContext(system="", outline="", model=OFFLINE)  # nobody reads it
+    context = PromptContext(system="", outline="", model=OFFLINE)  # no model reads it
     await conversation.apply(*preparation, *begin_question(state, asked, context))
     error = "" if searcher is not None else _NO_SEARCH
     found = _Found(question=question, query=question)
@@ -109,7 +109,7 @@ async def answer_offline(
     except RoamtuiError as failure:
         error = str(failure)
     else:
-        if found.hits:  # they are no results if none of their passages is near the question
+        if found.hits:  # they count as results only if they have a passage
             hits = found.hits if found.passages else ()
             conversation.apply_unsaved(make_search_event(state.library, found.query, hits))
         if opened := _list_openable(state.library, found.passages):
@@ -173,7 +173,7 @@ async def add_passages(
 async def _open_sections(
     conversation: Conversation, searcher: Searcher | None, section_ids: Sequence[str]
 ) -> None:
-    """Open sections by the call that a model would make."""
+    """Open sections with a tool call, as a model would."""
     arguments = {"section_ids": [*section_ids]}
     context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
     response = await expand.TOOL.run(arguments, context)
@@ -191,11 +191,11 @@ def _write_lead(
     *,
     is_compared: bool,
 ) -> str:
-    """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
+    """Write the text above the cards: passages are only the nearest, or nothing was found.
 
-    Nothing is near only if the meaning of all sections was compared. A first card with all words is near.
-    If nothing was found, name the sections that have a word of the question, because code cannot know that
-    none of them answers it.
+    The text also names the words that are `absent`. "Nothing near" needs a comparison of all sections by
+    meaning. A first card with all words counts as near. If nothing was found, the text names sections that
+    have a word of the question, because only a person can tell whether they answer it.
     """
     library = state.library
     clause = format_absence_clause(absent)
@@ -217,7 +217,7 @@ def _write_lead(
 
 
 def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:
-    """Yield which words of a question the own text of each of the best hits has, if any."""
+    """Yield, for each of the best hits, the words of a question that its own text has, if any."""
     for hit in islice(hits, _PLACES_MAX):
         text = library.clean_text(library.node(hit.section_id).own_content_span)
         if words := list_found_words(question, [text]):
@@ -225,7 +225,7 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 
 
 def _find_passages(state: ConversationState, searcher: Searcher | None) -> _Found:
-    """Search for the current question, a follow-up alone if nothing is near it with the question before."""
+    """Search for the current question, first together with the question before if it is a follow-up."""
     *earlier, last = state.questions
     question = expand_abbreviations(last, state.library)
     found = _search([*earlier, question], state, searcher)
@@ -236,7 +236,7 @@ def _find_passages(state: ConversationState, searcher: Searcher | None) -> _Foun
 
 
 def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher | None) -> _Found:
-    """Search for the last of some questions."""
+    """Search for the last question. The earlier ones complete it if it is a follow-up."""
     question = questions[-1]
     if searcher is None:
         return _Found(question=question, query=question)
@@ -257,10 +257,10 @@ def _search(questions: Sequence[str], state: ConversationState, searcher: Search
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
-    """List what to open so that the passages can be quoted: their sections, or parts of long ones."""
+    """List what to open so that the passages can be quoted: sections, or parts of long sections."""
     wanted: list[str] = []
     for passage in passages:
-        if library.node(passage.section_id).problem:  # the page of a link was just asked for in vain
+        if library.node(passage.section_id).problem:  # the page of this link could not be fetched
             continue
         own = library.node(passage.section_id).own_content_span
         parts = split_parts(library.text_at(own), PART_TOKENS)
@@ -276,7 +276,7 @@ def _cite_passages(passages: Iterable[FoundPassage], library: Library) -> tuple[
         own = library.node(passage.section_id).own_content_span
         text = library.clean_text(passage.span)
         code = find_code(library.clean_text(own), passage.span.start - own.start)
-        quote = text.rstrip().lstrip("\r\n" if code else None)  # its indent makes it code
+        quote = text.rstrip().lstrip("\r\n" if code else None)  # code may need its indent
         first = text.index(quote)
         span = passage.span.get_part(first, first + len(quote))
         citation = make_citation(passage.section_id, library, quote=quote, state=QuoteState.EXACT, span=span)
@@ -293,7 +293,7 @@ def _list_last_titles(library: Library, section_id: str) -> list[str]:
 def _write_cards(
     cards: Iterable[PassageCard], library: Library, lead: str
 ) -> tuple[str, tuple[Citation, ...]]:
-    """Write passages below a sentence, and return them with their places in the text.
+    """Write the cards below the text `lead`. Return all text, and the passages with their offsets in it.
 
     Above each passage are its title and the words of the question that it has.
     """

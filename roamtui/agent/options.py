@@ -4,15 +4,15 @@ from msgspec import Struct
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
-    """Limits of one question."""
+    """How an agent answers, and the limits of its questions."""
 
     steps_max: int = 12
     """Maximum number of requests to the model."""
     cost_usd_max: float | None = None
-    """Spending limit of a conversation, above which the person is asked; None for no limit."""
+    """Spending limit of a conversation. The person is asked before it is exceeded. None for no limit."""
     sends_hits: bool = True
     """Whether search results are sent with a question."""
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
     question_note: str = ""
-    """Text to send before each question, but not part of it, so its words are not searched for."""
+    """Text to send before each question. Search does not use it, because it is no part of the question."""

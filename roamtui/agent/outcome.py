@@ -1,4 +1,4 @@
-"""Judge the model's last text: a reminder to answer properly, or an outcome with its proof."""
+"""Judges the model's last reply: chooses a reminder to answer properly, or builds the outcome."""
 
 from msgspec import Struct
 
@@ -33,14 +33,14 @@ class Reply(Struct, frozen=True, kw_only=True):
     """What a model has said to a question."""
 
     text: str = ""
-    """Its last words, or the ones so far."""
+    """Its last reply, or what has arrived of it."""
     rejected_text: str | None = None
-    """The reply after which the model was reminded to answer properly, which happens at most once. It stays
-    the answer if the next one proves nothing either."""
+    """The reply after which the model was reminded to answer properly, at most once in a question. This reply
+    stays the answer if the next one proves nothing either."""
     reason: FinishReason | None = None
     """Why the last reply ended, from `ReplyFinished`."""
     broken_call: str = ""
-    """A call in it that cannot be read, as the model wrote it."""
+    """A call in the reply that cannot be read, as the model wrote it."""
     step_count: int = 0
     is_brief: bool = False
     """Whether it answers the one short request of a small model."""
@@ -49,7 +49,7 @@ class Reply(Struct, frozen=True, kw_only=True):
 def build_outcome(
     state: ConversationState, reply: Reply, stopped: StopReason, error: str = ""
 ) -> QuestionAnswered:
-    """Build the outcome of the current question."""
+    """Build the outcome of the current question. A non-empty `error` says why its steps failed."""
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
     text = _choose_reply(state, reply) if is_complete else reply.text or reply.rejected_text or ""
     answer = replace_verdict_marks(text)
@@ -100,9 +100,9 @@ def build_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered
 
 
 def _choose_reply(state: ConversationState, reply: Reply) -> str:
-    """Choose the reply to show. A reply that only repeats our prompt counts as empty.
+    """Choose the reply to show. A reply that only repeats the prompt counts as empty.
 
-    Keep the first reply if the model was reminded to quote and its second one has no verified quote.
+    If the model was reminded, its second reply is chosen only if it has a verified quote.
     """
     exchange = state.exchanges[-1]
     own = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
@@ -122,7 +122,7 @@ def _choose_reply(state: ConversationState, reply: Reply) -> str:
 
 
 def has_no_source(outcome: QuestionAnswered) -> bool:
-    """Return whether a small model found nothing, or its answer has no source in the text."""
+    """Return whether a small model gave no answer, or one without a source in the text."""
     is_over = outcome.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND, StopReason.ERROR)
     return is_over and not any(citation.span for citation in outcome.citations)
 
@@ -130,8 +130,8 @@ def has_no_source(outcome: QuestionAnswered) -> bool:
 def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) -> str:
     """Return a reminder for the model after a reply without calls, or empty if the reply is acceptable.
 
-    There is only one for a question, if there is room for it. A reply that was refused or repeats itself
-    needs none.
+    A question has at most one reminder, and only if it fits. A reply that the provider withheld, or that
+    repeats itself, gets none.
     """
     text = reply.text
     reply_tokens = estimate_tokens(text) + estimate_tokens(reply.broken_call)

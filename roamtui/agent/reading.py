@@ -49,9 +49,9 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
 
 
 def _is_read(library: Library, section_id: str, opened: Delivered, delivered: Delivered) -> bool:
-    """Return whether a section is open in part, or all its text was delivered.
+    """Return whether some text of a section is open, or all its text was delivered.
 
-    Of a page that was not fetched, there is only the link to it.
+    A page that was not fetched was not read: the library has only the link to it.
     """
     if not library.node(section_id).is_loaded:
         return False
@@ -61,7 +61,7 @@ def _is_read(library: Library, section_id: str, opened: Delivered, delivered: De
 
 
 def _count_read(library: Library, delivered: Delivered, unread: dict[str, SearchHit]) -> tuple[int, int]:
-    """Count the sections that were read whole, and in part. What is `unread` is neither."""
+    """Count the sections that were read whole, and those read in part. Leave out the `unread` ones."""
     whole = 0
     partly = 0
     for key, spans in delivered.items():

@@ -35,11 +35,11 @@ from roamtui.text import estimate_tokens
 
 
 class RequestBuilder(Struct, kw_only=True):
-    """Builds the requests of one question. What the conversation needs for them is recorded in it."""
+    """Builds the requests of one question, and records the question and each change of the transcript."""
 
     conversation: Conversation
     model: Model
-    """The model that the question began with, although the person may have chosen another one since."""
+    """The model with which the question began. The person may have chosen another one since."""
     searcher: Searcher | None
     options: AgentOptions
     tools: Mapping[str, Tool]
@@ -50,7 +50,7 @@ class RequestBuilder(Struct, kw_only=True):
     """What search found for the question."""
 
     async def begin(self, question: str, options: AskOptions) -> None:
-        """Start the question together with the text that search finds for it."""
+        """Record the question with the text that is sent with it: search results, or a whole document."""
         within = options.within
         preparation = prepare_question(self.conversation.state, options)
         state = fold_events(self.conversation.state, *preparation)
@@ -119,7 +119,7 @@ class RequestBuilder(Struct, kw_only=True):
     async def _build_prompt_context(
         self, state: ConversationState, opened: tuple[str, ...] = (), *, has_clear_hit: bool = False
     ) -> PromptContext:
-        """Build the prompt context. `opened` are the sections to open together with the question."""
+        """Build the prompt context. `opened` has the sections that the question will open."""
         budget = self.budget
         if self._is_whole_open(state, opened):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
@@ -144,7 +144,7 @@ class RequestBuilder(Struct, kw_only=True):
         return bool(whole) and {*whole} <= {*state.open_sections, *opened}
 
     async def build(self, limit: int, *, allow_calls: bool) -> ModelRequest:
-        """Build the next request. Make it shorter if its messages have more than `limit` tokens."""
+        """Build the next request. Shorten it if its messages have more than `limit` estimated tokens."""
         if self.brief is not None:
             return await self._build_brief(self.brief, limit)
         conversation = self.conversation
@@ -170,7 +170,10 @@ class RequestBuilder(Struct, kw_only=True):
             self.brief = brief
 
     def learn_from_refusal(self, failure: ModelFailure, tokens: int, sent_tokens: int) -> int:
-        """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""
+        """Learn from a request that was too long. Return how many tokens the next messages may have.
+
+        The messages of the request had `tokens`, and the request with its tools had `sent_tokens`.
+        """
         if failure.window_tokens is not None:
             self.model.limit_window(failure.window_tokens)
         if failure.request_tokens is not None:
@@ -178,4 +181,4 @@ class RequestBuilder(Struct, kw_only=True):
         budget = self.budget
         self.conversation.set_budget(budget)
         known = budget.messages_max
-        return tokens // 2 if known >= tokens else known  # half if nothing explains it
+        return tokens // 2 if known >= tokens else known  # half, if the provider named no lower limit

@@ -1,6 +1,6 @@
 """What a model is told about each tool, and which tools it gets.
 
-It imports little, because a client of `roamtui mcp` waits for the list.
+This module imports little, because a client of `roamtui mcp` waits for the list.
 """
 
 from roamtui.models.tool_spec import READ_TOOL, ToolSpec
@@ -95,10 +95,7 @@ QUOTES = ToolSpec(
 
 
 def list_specs(*, has_search: bool, has_room: bool, has_one_file: bool = False) -> list[ToolSpec]:
-    """List the tools of the agent's model.
-
-    With room for all that a question needs, no tool closes. A single file needs no list of documents.
-    """
+    """List the tools of the agent's model. With room for all that a question needs, no tool closes."""
     specs = [EXPAND]
     specs += [] if has_room else [COLLAPSE]
     specs += [SEARCH] if has_search else []
@@ -107,5 +104,5 @@ def list_specs(*, has_search: bool, has_room: bool, has_one_file: bool = False) 
 
 
 def list_served_specs(*, has_search: bool) -> list[ToolSpec]:
-    """List what the clients of `roamtui mcp` are told."""
+    """List the tools of `roamtui mcp`."""
     return [OUTLINE, *list_specs(has_search=has_search, has_room=True), QUOTES]

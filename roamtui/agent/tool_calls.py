@@ -30,31 +30,31 @@ _NAME_LENGTH_MAX = 60
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
 _SAME_CALLS_MAX = 3
-"""Number of the same calls in one question after which the model may call no more tools."""
+"""After this many equal calls in one question, the model may call no more tools."""
 
 
 def make_tools(library: Library, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
-    """List the tools for a library, by name."""
+    """Return the tools for a library, by name. With `has_room`, there is no tool that closes sections."""
     has_one_file = library.root.columns.kinds.count(NodeKind.FILE) <= 1
     specs = list_specs(has_search=has_search, has_room=has_room, has_one_file=has_one_file)
     return {spec.name: TOOLS[spec.name] for spec in specs}
 
 
 class CallRunner:
-    """Runs what a model calls for one question."""
+    """Runs the tool calls of a model for one question."""
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = tools
         self.uses: tuple[ToolUse, ...] = ()
         """The calls of the current reply. Until a call has run, its result is `CALL_NOT_RUN`."""
         self._ids: set[str] = set()
-        """Ids of the calls so far."""
+        """Ids of the calls in the last request and in the current reply."""
         self._same: dict[tuple[str, str], list[str]] = {}
-        """Ids of the calls of each tool with the same arguments, since a call last changed what is open."""
+        """Ids of equal calls, by tool and arguments, since a call last opened or closed a section."""
 
     @property
     def may_call(self) -> bool:
-        """Whether the model may call more tools. It may not once it repeats its calls."""
+        """Whether the model may call more tools. It may not once it has repeated a call too often."""
         return max(map(len, self._same.values()), default=0) < _SAME_CALLS_MAX
 
     def begin_reply(self, messages: Iterable[Message]) -> None:
@@ -64,10 +64,10 @@ class CallRunner:
         self._same = {key: [each for each in ids if each in self._ids] for key, ids in self._same.items()}
 
     def add(self, call: ToolCall) -> None:
-        """Add a call of the current reply."""
+        """Add a call of the current reply. Correct the name of its tool, and an id that is not unique."""
         call_id = call.id
         number = len(self._ids)
-        while call_id in ("", *self._ids):  # some servers start to count again in each reply
+        while call_id in ("", *self._ids):  # some servers number the calls of each reply from the start
             call_id = f"call_{number}_{call.id}"
             number += 1
         self._ids.add(call_id)
@@ -77,7 +77,7 @@ class CallRunner:
         self.uses = (*self.uses, ToolUse(call=call, result=CALL_NOT_RUN))
 
     async def run(self, context: ToolContext, *, is_before_last_step: bool) -> None:
-        """Run the calls of the reply in the room of `context`. Searches come last, to repeat no section."""
+        """Run the calls of the reply in the room of `context`. Searches run last, to repeat no open text."""
         uses = sorted(self.uses, key=lambda use: use.call.name == SEARCH.name)
         room = context.room_tokens
         searches = sum(use.call.name == SEARCH.name for use in uses[:_CALLS_MAX])
@@ -102,7 +102,7 @@ class CallRunner:
         self.uses = tuple(uses)
 
     async def _run_call(self, call: ToolCall, context: ToolContext) -> ToolResponse:
-        """Run a call, unless it repeats another or names no tool. If it fails, say so to the model."""
+        """Run a call, unless it repeats another or names no tool. The response also reports failures."""
         name = call.name[:_NAME_LENGTH_MAX]
         arguments = parse_tool_arguments(call.arguments)
         key = name, json.dumps(arguments, sort_keys=True)

@@ -21,13 +21,13 @@ from roamtui.text import Span
 
 _ID_KEYS = ("section_ids", "section_id", "ids", "id", "_raw")
 _UNKNOWN_LENGTH_MAX = 200
-"""Maximum number of characters of a name that no section has. Several events repeat it."""
+"""Maximum number of characters to keep of a name that no section has, because several events repeat it."""
 _SEPARATOR = re.compile(r"[,;\n]")
 _BRACKETS_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
 
 class ToolContext(Struct, frozen=True, kw_only=True):
-    """The conversation that a tool works on."""
+    """The conversation that a tool works on, and the limits of one call."""
 
     conversation: Conversation
     searcher: Searcher | None
@@ -49,14 +49,14 @@ class ToolResponse(Struct, frozen=True, kw_only=True):
     excerpts: tuple[Span, ...] = ()
     """Document text in the result, except for the text of opened sections."""
     is_refused: bool = False
-    """Whether nothing was done, because an argument was missing. The text says which one."""
+    """Whether nothing was done, because an argument is missing or wrong. The text says which one."""
 
 
 class Tool(Struct, frozen=True, kw_only=True):
     """A tool that the model can call."""
 
     spec: ToolSpec
-    """What the model gets."""
+    """The name, the description and the parameters that the model gets."""
     run: Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResponse]]
     """Runs a call. Models may send any JSON as arguments."""
 
@@ -76,12 +76,12 @@ def parse_tool_arguments(text: str) -> Mapping[str, object]:
 def parse_section_ids(
     arguments: Mapping[str, object], library: Library, ids_max: int | None = None
 ) -> tuple[tuple[str, ...], int]:
-    """Return the ids that a list, a string or broken JSON requests, and how many were left out.
+    """Return the ids that a list, a string or broken JSON requests, and how many exceeded `ids_max`.
 
-    A path or title that refers to exactly one section is replaced by its id. Other words around ids are left
-    out. Text without an id is split at separators, and the parts are returned without brackets around them,
-    so that the tool can explain what is wrong with them. Names are looked up in the whole library, so call
-    this in a thread.
+    A path or title that refers to exactly one section is replaced by its id. Other words around ids are
+    ignored. Text without an id is split at separators. Its parts are returned without brackets, so that
+    the tool can explain what is wrong with them. Names are looked up in the whole library, so call this
+    in a thread.
     """
     named = [arguments[key] for key in _ID_KEYS if arguments.get(key)]
     requested: list[str] = []

@@ -1,4 +1,4 @@
-"""`outline`: a tool of `roamtui mcp` that gives the outline, which the agent's prompt has already."""
+"""`outline`: a tool of `roamtui mcp` only, because the prompt of the agent has the outline already."""
 
 from collections.abc import Mapping
 

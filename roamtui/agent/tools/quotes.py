@@ -74,7 +74,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
 
 
 def _format_place(finding: Finding, library: Library, *, is_found: bool) -> str:
-    """Format where a quote is, or the nearest words and where these are."""
+    """Format the place of a quote, or the nearest words and their place."""
     if finding.span is None:
         return finding.message or "nothing is like it"
     section_id = finding.section_id or library.root_id

@@ -1,4 +1,4 @@
-"""`search_sections`: finds sections that the outline does not show, by several wordings at once."""
+"""`search_sections`: finds sections by several wordings at once."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -86,7 +86,10 @@ def _read_queries(arguments: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _merge(found: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Return the hits of several searches, the first of each search first, each section once."""
+    """Merge hits: all first hits of the searches, then all second ones, each section once.
+
+    Financial statements come before all others.
+    """
     merged: dict[str, Hit] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*found))):
         merged.setdefault(hit.section_id, hit)
