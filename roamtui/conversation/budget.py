@@ -17,11 +17,11 @@ if TYPE_CHECKING:  # the settings need no event
 WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model if nobody knows its size."""
 OPEN_TOKENS_DEFAULT = 32_000
-"""Default budget for the section text that stays open between questions, and for what opens before one."""
+"""Default budget for the section text that stays open between questions, or opens with one."""
 _MESSAGE_TOKENS = 6
 _ANSWER_TOKENS = 4_000
 _ANSWER_SHARE = 0.25
-"""Reserved for the answer: the smaller of a number of tokens, and a share of the window."""
+"""The answer gets `_ANSWER_TOKENS` or this share of the window, whichever is smaller."""
 _MARGIN_SHARE = 0.05
 """Left free, because tokens are only estimated."""
 _OUTLINE_SHARE = 0.1
@@ -51,7 +51,7 @@ class OpenSectionOptions(Struct, frozen=True, kw_only=True):
     mode: KeepOpenMode = KeepOpenMode.KEEP
     budget_tokens: int = OPEN_TOKENS_DEFAULT
     follows_window: bool = False
-    """Whether each model's context window sets the budget."""
+    """Whether the context window of the model sets `budget_tokens`."""
     part_tokens: int = PART_TOKENS
     """Size of a part of a section. A small context window makes it smaller."""
 

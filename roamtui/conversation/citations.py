@@ -11,7 +11,7 @@ from roamtui.text import Span, format_page
 
 
 class QuoteState(StrEnum):
-    """Result of looking up a citation's quote. If a mark has several, the last of these counts."""
+    """Result of looking up a citation's quote, from good to bad: a mark shows the last one of its quotes."""
 
     NO_QUOTE = "no_quote"
     PASSAGE = "supported"
@@ -21,7 +21,7 @@ class QuoteState(StrEnum):
     RESPELLED = "same"
     """The text has the same letters and numbers, written otherwise."""
     ELSEWHERE = "elsewhere"
-    """Exact or the same, but in another section that the model got."""
+    """Exact or respelled, but in another section that the model got."""
     NOT_FOUND = "not_found"
 
     @property
@@ -45,7 +45,7 @@ _QUOTE_LABELS = {
     QuoteState.PASSAGE: ("found by roamtui", ""),
 }
 CHANGED_LABEL = "changed since the answer"
-"""Replaces the label of a quote that was found, and that the document no longer has."""
+"""The label of a quote that was found, but that the document no longer has."""
 
 
 class Nearest(Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ class Nearest(Struct, frozen=True, kw_only=True):
     is_read: bool
     """Whether the model had read them."""
     is_same: bool = False
-    """Whether they are the words of the quote, in a text that the model had not read."""
+    """Whether they are the very words of the quote, in text that the model had not read."""
     place: str = ""
     """Where they are: the section, unless it is the cited one, and the page and the lines."""
 
@@ -77,7 +77,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     page: int | None = None
     """First page of these lines, or None if the document has no pages."""
     page_label: str = ""
-    """The printed number of this page; empty if it is the counted one."""
+    """The printed number of this page; empty if it equals `page`."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
     key_sentence: KeySentence = field(default=KeySentence(), name="statement")
@@ -85,7 +85,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     surroundings: QuotedSentence | None = None
     """The text around the quote, or None if it adds nothing."""
     replaced_sentence: str | None = field(default=None, name="sentence_then")
-    """The text around it when the model answered, or None if the document still says the same."""
+    """The text around the quote when the model answered, or None if the document still says the same."""
     start: int = 0
     end: int = 0
     """Offsets in the answer of the quote and its quotation marks or, without a quote, of the id."""
@@ -104,7 +104,7 @@ class Citation(Struct, frozen=True, kw_only=True):
 
     @property
     def original_sentence(self) -> str:
-        """The same when the model answered."""
+        """What the document said around the quote when the model answered; empty if that added nothing."""
         return self.sentence if self.replaced_sentence is None else self.replaced_sentence
 
     @property

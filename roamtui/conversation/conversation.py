@@ -58,9 +58,9 @@ class _Opened(NamedTuple):
 
 
 class Conversation:
-    """The current conversation. Every change is an event, except to its options and its library.
+    """The current conversation. Every change is an event, except that options and library are replaced.
 
-    These are replaced. Recorded events are saved; subscribers get all but `UnpublishedEvent`.
+    Recorded events are saved; subscribers get all events but `UnpublishedEvent`.
 
     Questions, reloads and switches to another conversation hold `lock`, so that a question ends in the
     conversation in which it began. Section commands do not wait for an answer: during a question,
@@ -80,8 +80,8 @@ class Conversation:
     ) -> None:
         """Start a conversation with the id `new_id`, or a random one.
 
-        It is saved in the `store`, if there is one, when something is asked or opened. The `earlier`
-        questions are not saved. Without `source_loader`, no more files and pages are loaded, and without
+        It is saved in the `store`, if there is one, once something is asked or opened. The `earlier`
+        exchanges are not saved. Without `source_loader`, no further file or page is loaded; without
         `open_source`, no source can be added.
         """
         started = start_conversation(library, options or OpenSectionOptions(), new_id)
@@ -90,22 +90,22 @@ class Conversation:
         self.source_loader = source_loader
         self._open_source = open_source
         self._loading: asyncio.Future[None] | None = None
-        """The loading of all files."""
+        """The running or last call of `load` for all files."""
         self.refused_origins: set[str] = set()
         """Web origins that the person refused during the current question."""
         self.lock = asyncio.Lock()
         self.approver: Approver = deny
-        """Asked before a request that costs much, or that goes to an origin that the person did not type."""
+        """Asked before a request that costs much, or goes to a web origin that the person did not type."""
         self.save_failure = ""
         """Why the last save failed; empty if it succeeded."""
         self.switch_count = 0
-        """How often another conversation took the place of the current one. A copy of it does not count."""
+        """How often `start_new` or `open` switched to another conversation."""
         self._is_changed = False
-        """Whether anything was changed since it was started or resumed. If not, a copy is not saved."""
+        """Whether anything has changed since the start or the switch. If not, no new log or copy is saved."""
         self._identified: Library | None = None
         """The library that the last `DocumentIdentified` records."""
         self._warning = ""
-        """A sentence for the first subscriber, about a conversation that was resumed."""
+        """A sentence about a resumed conversation, for the first subscriber."""
         self._saving = asyncio.Lock()
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
@@ -135,7 +135,7 @@ class Conversation:
                     subscriber(event)
 
     async def apply(self, *events: RecordedEvent) -> None:
-        """Fold, save and publish events, in this order. If the task is cancelled, it ends after that."""
+        """Fold, save and publish events, in this order. A cancelled task still does all three."""
         if not events:
             return
         self._is_changed = True
@@ -172,7 +172,7 @@ class Conversation:
     async def _save_and_publish(self, events: tuple[RecordedEvent, ...], folded_in: int) -> None:
         async with self._saving:
             await self._save()
-            if self.switch_count == folded_in:  # else subscribers were told of another conversation meanwhile
+            if self.switch_count == folded_in:  # else subscribers have got events of another conversation
                 self.publish(*events)
 
     async def _save(self) -> None:
@@ -227,21 +227,21 @@ class Conversation:
 
         It is not saved until something else changes.
         """
-        # First, because the person may read another one once a slow page is loaded.
+        # Before loading, because the person may read another section once a slow page is loaded.
         self.apply_unsaved(ReadingSectionChanged(section_id=section_id))
         library = self.state.library
         if section_id is not None and section_id in library and not library.node(section_id).is_loaded:
             await self.load((section_id,), Origin.PERSON)
 
     def set_budget(self, budget: RequestBudget) -> None:
-        """Set the size of parts, and, unless the person set it, the budget of open sections."""
+        """Set the size of parts and, unless the person has set it, the budget of open sections."""
         options = replace(self.state.options, part_tokens=budget.part_max)
         if options.follows_window:
             options = replace(options, budget_tokens=budget.open_max)
         self.state = replace(self.state, options=options)
 
     async def load_all(self) -> Library:
-        """Load all files, and publish the progress. A caller that stops does not stop it."""
+        """Load all files, and publish the progress. Cancelling a caller does not stop the loading."""
         for _ in range(2):  # the library may change while its files are loaded
             if node_ids := self.state.library.pending_ids:
                 if self._loading is None or self._loading.done():
@@ -267,7 +267,7 @@ class Conversation:
                 self.publish(event)
 
     async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
-        """Ask the person about a web origin. One that was refused stays so during the question."""
+        """Ask the person about a web origin. The agent cannot ask again about one that they refused."""
         if origin is Origin.AGENT and web_origin in self.refused_origins:
             return False
         is_approved = await self.approver(make_fetch_request(web_origin, urls))
@@ -276,7 +276,7 @@ class Conversation:
         return is_approved
 
     async def reload(self, library: Library) -> bool:
-        """Continue with a new version of the document, after the current question has ended.
+        """Continue with a new version of the document once the current question has ended.
 
         Return False, and change nothing, if sources were added or taken out since `library` was
         read.
@@ -288,7 +288,7 @@ class Conversation:
             return True
 
     async def add_source(self, name: str) -> LibrarySource:
-        """Add a source, after the current question. Raise `RoamtuiError` if it cannot be opened."""
+        """Add a source once the current question has ended. Raise `RoamtuiError` if it cannot be added."""
         open_source = self._open_source
         assert open_source is not None, "without it no source can be added"
         part = await call_in_thread(open_source, name)
@@ -324,14 +324,11 @@ class Conversation:
         return _Opened(_start_log(state, self.store), state, self.source_loader)
 
     async def open(self, conversation_id: str) -> None:
-        """Switch to a saved conversation about the same document. Raise `StoreError` if it cannot be read.
-
-        The conversation of a table's cell has the path of its log as its id.
-        """
+        """Switch to a saved conversation about the same document. Raise `StoreError` if it cannot be read."""
         await self._switch(partial(self._resume, conversation_id))
 
     async def _switch(self, make: Callable[[], _Opened]) -> None:
-        """Continue with the conversation that `make` returns. It is called in a thread."""
+        """Continue with the conversation that `make` returns. `make` is called in a thread."""
         async with self.lock:
             await self.load_all()
             async with self._saving:
@@ -353,7 +350,7 @@ class Conversation:
     def _resume(self, conversation_id: str) -> _Opened:
         """Continue a log with the current library and options, after loading the pages that it had.
 
-        If the document has changed or moved, the log says so at once. A copy of a log is not written yet.
+        If the document has changed or moved, that is saved at once, but a copy of a log is not written yet.
         """
         store = self.store
         assert store is not None, "without a store there is no saved conversation"

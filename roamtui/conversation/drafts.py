@@ -17,12 +17,12 @@ _SUFFIX = ".json"
 class DraftFile:
     """The draft of one conversation or note: a list of texts, in a small file next to the logs.
 
-    The program that has written or loaded it holds its lock, so that two windows on one document never
-    share one. Any method may raise `OSError`.
+    The program that has written or loaded a draft holds its lock, so that two windows never share one. Any
+    method may raise `OSError`.
     """
 
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
-        """Nothing is read or written yet. `source` is the key of the document, or of the note."""
+        """Read and write nothing yet. `source` is the key of the document or of the note."""
         self._prefix = f"{blake2b(source.encode(), digest_size=8).hexdigest()}-"
         self._path = store.drafts_folder / f"{self._prefix}{conversation_id}{_SUFFIX}"
         self._release: Callable[[], None] | None = None
@@ -64,7 +64,7 @@ class DraftFile:
         replace_file(self._path, json.dumps(texts).encode("ascii"), is_flushed=False)
 
     def close(self, *, is_kept: bool = True) -> None:
-        """Let other programs find the draft, or remove it."""
+        """Release the draft for other programs, or delete it."""
         if self._release is not None:
             if not is_kept:
                 delete_file_and_lock(self._path)

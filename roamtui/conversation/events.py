@@ -1,4 +1,4 @@
-"""The events of a conversation, whose order gives its state, and the values in them."""
+"""The events of a conversation, which give its state in their order, and the values in them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class OpenedSection(Struct, frozen=True, kw_only=True):
 
 
 class OpenStatus(StrEnum):
-    """Outcome of one id in an `expand_sections` call, or of a person's key."""
+    """Outcome for one section that a tool call or a person's command names."""
 
     OPENED = "opened"
     ALREADY_OPEN = "already_open"
@@ -144,7 +144,7 @@ class SectionsOpened(Struct, frozen=True, kw_only=True):
     results: tuple[OpenResult, ...]
     origin: Origin
     sections: tuple[OpenedSection, ...] = ()
-    """New state of each section that was opened, that got more text, or that contains a requested section."""
+    """New state of each section that was opened, pinned, unpinned, or requested again."""
     unfolded_ids: tuple[str, ...] = ()
     """Nodes that were unfolded to show the sections."""
 
@@ -164,7 +164,7 @@ class SectionsClosed(Struct, frozen=True, kw_only=True):
     is_pending: bool = False
     """Whether the sections only close when the question ends."""
     kept: tuple[tuple[str, str], ...] = ()
-    """The ids of the sections that were not closed although it was requested, each with the reason."""
+    """Requested ids of sections that were not closed, each with the reason."""
 
 
 class NodesFolded(Struct, frozen=True, kw_only=True):
@@ -195,9 +195,9 @@ class NodesLoaded(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Sentences for a person, for example that a page is an older copy."""
     pages: tuple[str, ...] = ()
-    """The nodes among these that are links to pages."""
+    """Links whose pages were loaded."""
     approved_origins: tuple[str, ...] = ()
-    """Origins that the person allowed for it."""
+    """Web origins that the person has just allowed."""
 
 
 class WarningRaised(Struct, frozen=True, kw_only=True):
@@ -216,7 +216,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """The section that the question is about, or None for the whole document."""
     model: str = ""
     server: str | None = None
-    """What `ModelFacts.server` was."""
+    """Where that model was; see `ModelFacts.server`."""
     asked_at: str = ""
     """ISO 8601, UTC."""
     preface: str = ""
@@ -224,13 +224,13 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     excerpts: tuple[Span, ...] = ()
     """Document text that the search results in the preface quote."""
     sections: tuple[OpenedSection, ...] = ()
-    """New state of the sections in it that were opened before the question."""
+    """New state of sections that were opened before the question and whose text is in the preface."""
     is_one_shot: bool = False
-    """Whether `roamtui ask` asked it. The conversation can still be continued."""
+    """Whether `roamtui ask` or a table asked it."""
 
 
 class QuestionReceived(Struct, frozen=True, kw_only=True):
-    """The turn of a question has come. `QuestionAsked` follows after the model's start and the search."""
+    """It is the turn of a question. `QuestionAsked` follows once the model has started and search is done."""
 
     question: str
     starts_model: bool = False
@@ -238,7 +238,7 @@ class QuestionReceived(Struct, frozen=True, kw_only=True):
 
 
 class QuestionDropped(Struct, frozen=True, kw_only=True):
-    """A question that was received was stopped, or failed, before it was asked."""
+    """A question was stopped or failed after `QuestionReceived`, before `QuestionAsked`."""
 
 
 class TranscriptRebuilt(Struct, frozen=True, kw_only=True):
@@ -288,7 +288,7 @@ class UsageRecorded(Struct, frozen=True, kw_only=True):
 
     usage: Usage
     ends_step: bool = False
-    """Whether this is the usage of the last `StepStarted`, with all its attempts."""
+    """Whether the usage is that of the last `StepStarted`, with all its attempts."""
 
 
 class AnswerStreamed(Struct, frozen=True, kw_only=True):
@@ -306,7 +306,7 @@ class ThinkingStreamed(Struct, frozen=True, kw_only=True):
 
 
 class ThoughtsRecorded(Struct, frozen=True, kw_only=True):
-    """What the model thought for one reply. It is shown folded, and no model reads it again."""
+    """The thoughts before one reply. They are shown folded, and no model reads them again."""
 
     text: str
     """The end of the thoughts if they are long."""
@@ -351,7 +351,7 @@ class SectionsSearched(Struct, frozen=True, kw_only=True):
 
 
 class ToolFinished(Struct, frozen=True, kw_only=True):
-    """A tool call has its result: what it asked for, and what became of it."""
+    """A tool call ended: what it requested, and with what outcome."""
 
     tool: str = ""
     section_ids: tuple[str, ...] = ()
@@ -359,11 +359,11 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
     results: tuple[tuple[str, str], ...] = ()
     """The items that were requested, each with its outcome."""
     notice: str = ""
-    """What the chat says about the call, unless another event says it."""
+    """What the chat says about the call; empty if another event says it."""
 
 
 class ReplyRejected(Struct, frozen=True, kw_only=True):
-    """The text of a reply was no answer: calls or a reminder follow. It has been on the screen."""
+    """The text of a reply was no answer: calls or a reminder follow. The screen has shown the text."""
 
     text: str
 
@@ -396,11 +396,11 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
     spelled_question: str = ""
-    """The question of passages, with its abbreviations spelled out; empty without passages."""
+    """The question with its abbreviations spelled out; empty if a model was asked."""
     error: str = ""
-    """One plain sentence if `stopped` is `error`."""
+    """A sentence for the person on what went wrong; empty if nothing did."""
     reading: Reading | None = None
-    """What the answer rests on, or None if it is not complete."""
+    """What the model had read, or None if the answer is not complete."""
 
 
 class QuestionAnswered(Outcome, frozen=True, kw_only=True):
@@ -412,7 +412,7 @@ class QuestionAnswered(Outcome, frozen=True, kw_only=True):
     usage: Usage = Usage()
     """What the question has used. `finish_question` sets it."""
     steps: int = 0
-    """Number of steps: of requests to the model, if there is one."""
+    """Number of requests to the model or, without a model, of recorded steps."""
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""
 
@@ -425,7 +425,7 @@ class CitationsChecked(Struct, frozen=True, kw_only=True):
 
 
 class QuestionsRewound(Struct, frozen=True, kw_only=True):
-    """A question and all after it were removed. The next question keeps its answers."""
+    """The question number `first` and all after it were removed. The next question keeps its answers."""
 
     first: int
 
@@ -477,11 +477,11 @@ RecordedEvent = (
     | DocumentReloaded
     | AnswerChosen
 )
-"""Events that the log keeps. In their order, they give the state, so they hold all that is read later."""
+"""Events that the log keeps. In their order, they give the state, so they hold all that it needs."""
 ShownEvent = (
     AnswerStreamed | LoadingStarted | QuestionDropped | QuestionReceived | ThinkingStreamed | WarningRaised
 )
-"""Events that are only shown, at the moment when they happen."""
+"""Events that are only shown when they happen, and not recorded."""
 ConversationEvent = RecordedEvent | ShownEvent
 EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
     {

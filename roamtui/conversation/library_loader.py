@@ -20,9 +20,9 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 
     question: str
     detail: str
-    """Neither is sanitised."""
+    """Neither `question` nor `detail` is sanitised."""
     yes: str
-    """The word for allowing it."""
+    """The label of the answer that allows it."""
 
 
 Approver = Callable[[ApprovalRequest], Awaitable[bool]]
@@ -49,9 +49,10 @@ async def load_nodes(
     node_ids: tuple[str, ...],
     approve: Callable[[str, tuple[str, ...]], Awaitable[bool]],
 ) -> tuple[dict[str, Document], frozenset[str]]:
-    """Load files and links in a thread. Ask `approve` about new origins, and load their pages again.
+    """Load files and links in a thread. Ask `approve` about each new origin, and load what it allows.
 
-    Return the documents by node id, and all approved origins. A document that could not be loaded says why.
+    `approve` gets a web origin and its URLs. Return the documents by node id, and all approved origins. If
+    a document could not be loaded, its `problem` says why.
     """
     library = state.library
     approved = state.approved_origins
@@ -73,7 +74,7 @@ async def load_nodes(
 def graft_documents(
     library: Library, documents: Mapping[str, Document], new_origins: frozenset[str]
 ) -> tuple[Library, NodesLoaded]:
-    """Add each document below the node whose id is its key. A node that was loaded meanwhile stays."""
+    """Add each document below the node whose id is its key, unless that node was loaded meanwhile."""
     unloaded = (key for key in documents if key in library and not library.node(key).is_loaded)
     added = {node_id: documents[node_id] for node_id in unloaded}
     pages = {node_id: document for node_id, document in added.items() if library.node(node_id).link_url}

@@ -1,4 +1,4 @@
-"""Finds open sections again in a changed document, and continues a saved conversation with it."""
+"""Finds open sections again in a changed document, and continues saved conversations."""
 
 import os
 
@@ -25,24 +25,27 @@ NOT_KEPT = "The document came from standard input, and was not kept."
 
 
 def resume_state(saved: ConversationState, library: Library) -> tuple[ConversationState, Events]:
-    """Continue a saved conversation with the current library. A running question is cancelled."""
+    """Continue a saved conversation with the current library. Return its state and the events that led there.
+
+    A question that had not ended counts as cancelled.
+    """
     state = replace(saved, library=library)
     ended = finish_question(state, state.exchanges[-1].cancellation) if state.is_asking else ()
     state = fold_events(state, *ended)
     matched = reload_state(state, library) if state.content_hash != hash_loaded(library) else ()
     state = fold_events(state, *matched)
-    identified = identify_document(state)  # or a change that is taken back would not be seen
+    identified = identify_document(state)  # else a change back to the saved text would not be noticed
     return fold_events(state, *identified), (*ended, *matched, *identified)
 
 
 def reload_state(state: ConversationState, library: Library) -> Events:
-    """Continue with the current version of the document, between questions.
+    """Find the open sections in a new version of the document. No question may be running.
 
-    An open section is looked up by its id, then by its own text. If neither finds it, it closes. The
-    text of open sections is delivered again with the next question.
+    A section is looked up by its id, then by its own text. If neither finds it, it closes. The model
+    gets the text of open sections again with the next question.
     """
     is_lost = any(open_id not in library for open_id in state.open_sections)
-    walked = reversed([*library.walk()]) if is_lost else ()  # the first section with a text counts
+    walked = reversed([*library.walk()]) if is_lost else ()  # of equal sections, the first one counts
     ids_by_hash = {hash_own_text(library, section_id): section_id for section_id in walked}
     relocated: dict[str, OpenedSection] = {}
     lost: list[str] = []
@@ -61,7 +64,7 @@ def reload_state(state: ConversationState, library: Library) -> Events:
     nodes = filter(None, {*state.unfolded, state.reading_id})
     gone = sorted(node_id for node_id in nodes if node_id not in library)
     events: Events = (DocumentReloaded(sections=tuple(relocated.values()), gone_ids=tuple(gone)),)
-    # the single document is below a row of its own now
+    # the document, which was the only one, is now below a row of its own
     if library.root.key == LISTING_KEY != state.library.root.key:
         unfold = FoldNodes(section_ids=library.root.ids[:1], is_folded=False)
         events = (*events, *update(replace(state, library=library), unfold))
@@ -69,7 +72,7 @@ def reload_state(state: ConversationState, library: Library) -> Events:
 
 
 def identify_document(state: ConversationState) -> Events:
-    """Record the document and all that is loaded of it, unless that is recorded already."""
+    """Record the document and all that is loaded of it, unless the state says the same already."""
     library = state.library
     source = get_source_key(library)
     content_hash = hash_loaded(library)
@@ -102,5 +105,5 @@ def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
 
 
 def is_source_missing(source: str) -> bool:
-    """Return whether all files and folders of a source are gone, as what came from standard input is."""
+    """Return whether all files and folders of a source are gone. Standard input always is, a URL never."""
     return "://" not in source and not any(map(os.path.lexists, split_sources(source)))

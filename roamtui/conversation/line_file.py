@@ -1,4 +1,4 @@
-"""`LineFile`: a file of lines that only one program writes, and what can go wrong with it."""
+"""`LineFile`: a file of lines that only one program writes. Also its lock, and errors for a person."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from roamtui.paths import make_private_folder, open_private_file, write_all
 
 LOG_SUFFIX = ".jsonl"
 _LOCKS_NAME = "locks"
-"""Folder of the files to lock, because on Windows nobody could read a locked file of lines."""
+"""Folder of the locks. On Windows nobody could read the file of lines if it were locked itself."""
 
 
 class LineFile:
@@ -43,10 +43,10 @@ class LineFile:
         self._size = size
 
     def append(self, lines: bytes) -> None:
-        """Append complete lines. When this returns, they are on disk. If it raises `OSError`, they are not.
+        """Append complete lines. When this returns, they are on disk.
 
-        Then the next call cuts off the part that was written. If another program has removed or changed
-        lines, they stay as they are.
+        If it raises `OSError`, they are not, and the next call cuts off what was written of them. It also
+        raises if another program has changed the file, which then stays as it is.
         """
         file = open_private_file(self._path, os.O_RDWR | (0 if self._size else os.O_CREAT))
         try:
@@ -69,7 +69,7 @@ class LineFile:
 
 
 def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
-    """Keep other programs that do the same from changing a file. Return the function that releases the lock.
+    """Lock a file for programs that take the lock before they change it. Return a function that releases it.
 
     Raises:
         OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be
@@ -89,7 +89,7 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
 
 
 def delete_file_and_lock(path: Path) -> None:
-    """Delete a file while its lock is held."""
+    """Delete a file whose lock the caller holds, and the lock."""
     path.unlink(missing_ok=True)
     with suppress(OSError):  # Windows deletes the lock when it is released
         _get_lock_path(path).unlink()
@@ -104,7 +104,7 @@ def _get_lock_path(path: Path) -> Path:
 def map_store_errors(action: str, folder: Path) -> Iterator[None]:
     """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why.
 
-    The folder helps, unless the file is only in use.
+    The sentence names the folder, unless the file is only in use.
     """
     try:
         yield

@@ -48,7 +48,7 @@ _DAMAGED = "An entry of this conversation cannot be read, so you are now in a co
 _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
-"""Takes the place of the document if a conversation is read without its document."""
+"""Takes the place of the document when a conversation is read without it."""
 
 
 def encode_events(events: Iterable[RecordedEvent]) -> bytes:
@@ -68,7 +68,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
     events: list[RecordedEvent]
     state: ConversationState
-    """Their state, without the document."""
+    """The state after these events, without the document."""
     size: int
     """Length of these lines in bytes."""
     is_damaged: bool
@@ -125,7 +125,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         events.append(event)
         created_at = created_at or start[2].decode("ascii")
         size += len(line)
-        if not state.replaced:  # else the question that replaces them is to come
+        if not state.replaced:  # else the question that replaces these answers must follow
             whole_count = len(events)
             whole_state = state
             whole_size = size
@@ -147,9 +147,9 @@ class ConversationLog:
     def __init__(
         self, path: Path | None, events: Iterable[RecordedEvent], file: LineFile | None = None
     ) -> None:
-        """Start with all events so far, and with their file, or None if no event is on disk yet.
+        """Start with the `events` so far. Their `file` is None if none of them is on disk yet.
 
-        Without a path, nothing is written.
+        Without a `path`, nothing is written.
         """
         self._path = path
         self._file = file
@@ -183,7 +183,7 @@ class ConversationLog:
             self._saved_count = count
 
     def close(self, *, is_deleted: bool = False) -> None:
-        """Let other programs write the log, or delete it. If that fails, it stays, and no list shows it."""
+        """Release the log for other programs, or delete it. If deleting fails, still no list shows it."""
         with self._writing:
             file = self._file
             path = self._path
@@ -213,7 +213,7 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     """What all its requests have used."""
     is_one_shot: bool = False
-    """Whether `roamtui ask` asked all questions."""
+    """Whether it has questions, and all are of `roamtui ask`."""
     text: str = ""
     """All questions and answers."""
     problem: str = ""
@@ -221,12 +221,12 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def is_listed(self) -> bool:
-        """Whether lists show it: if a person asked in it, or if its log is damaged."""
+        """Whether lists show it. They leave out one-shot conversations whose log is not damaged."""
         return bool(self.problem) or not self.is_one_shot
 
     @property
     def size_label(self) -> str:
-        """Its number of questions, or else of the sections that a person has opened."""
+        """How many questions it has or, if there are none, how many open sections."""
         if self.questions or not self.open_sections:
             return format_count(self.questions, "question")
         return f"{format_count(self.open_sections, 'section')} open, no question yet"
@@ -259,7 +259,7 @@ class ConversationStore:
         return ConversationLog(self._get_path(conversation_id), events)
 
     def open(self, conversation_id: str) -> tuple[ConversationLog, ConversationState, str]:
-        """Open a log to continue its conversation. Return it, its state without the document, and a warning.
+        """Open a log to continue a conversation. Return the log, the state without a document, and a warning.
 
         If another program uses the log, or it cannot be written, or an entry in it cannot be read, return a
         copy with a new id. The log itself then stays as it is.
@@ -298,7 +298,7 @@ class ConversationStore:
     def list(self) -> tuple[ConversationSummary, ...]:
         """Return all conversations, the last used one first.
 
-        An unreadable log has a summary that says so. One without a question or an open section is left out.
+        The summary of an unreadable log says so. Logs without a question or an open section are left out.
         """
         summaries: list[ConversationSummary] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
@@ -315,15 +315,15 @@ class ConversationStore:
         """Make a conversation the last used one. Return False if it is not saved."""
         path = self._get_path(conversation_id)
         now = time.time_ns()
-        with suppress(OSError):  # it stays where it is in the list
+        with suppress(OSError):  # then it keeps its place in the list
             os.utime(path, ns=(now, now))
         return path.exists()
 
     def get_latest(self, source: str | None = None, *, with_one_shots: bool = False) -> ConversationSummary:
         """Return the latest conversation that can be continued.
 
-        Without a `source`, it is about any document that is still there. Those of `roamtui ask`, which the
-        app does not list, count only `with_one_shots`. Raise `UsageError` if there is no such conversation.
+        Without a `source`, it may be about any document that is still there. Conversations of `roamtui ask`
+        count only `with_one_shots`. Raise `UsageError` if there is no such conversation.
         """
         for summary in self.list():
             is_about = not is_source_missing(summary.source) if source is None else summary.source == source

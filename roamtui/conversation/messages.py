@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 OFFLINE = "offline"
-"""Name that chooses to use no model."""
+"""The name to choose for answers without a model."""
 RECORDED = "recorded"
-"""Name of the model that repeats one answer. A conversation is saved once another model is asked."""
+"""Name of the model that repeats one answer. A conversation with it is not saved until another is asked."""
 
 
 class Role(StrEnum):
@@ -45,7 +45,7 @@ _Dollars = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What one or more requests used. The limits refuse impossible numbers."""
+    """What one or more requests used. Impossible numbers are refused when it is decoded."""
 
     input_tokens: _TokenCount = 0
     output_tokens: _TokenCount = 0

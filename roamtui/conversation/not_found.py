@@ -11,8 +11,8 @@ NOT_FOUND_START = "Not found:"
 def is_not_found(answer: str, *, has_source: bool = True) -> bool:
     """Return whether an answer says that nothing was found, in the words of the prompt or translated.
 
-    In an answer that has a source, these words begin a sentence if a word follows in the same line, as in
-    "Not found errors are logged".
+    In an answer with a source, these words count only if no word follows in the same line: "Not found errors
+    are logged" is a sentence about something else.
     """
     ending = r"(?![^\S\n]*[^\W_])" if has_source else ""
     start = re.compile(rf"(?:{make_pattern('not found')}){ending}", re.IGNORECASE)

@@ -67,7 +67,8 @@ def make_note(library: Library, citation: Citation, comment: str) -> Note:
 class NoteStore:
     """The notes on the files of a source. Thread-safe. Any method may raise `StoreError`.
 
-    A file may have been opened alone, with others, or with its folder. A note stays where it was made.
+    A file can be opened alone, with others, or with its folder. A note is saved under the source with which
+    it was made, and each of these sources shows it.
     """
 
     def __init__(self, folder: Path, source: str) -> None:
@@ -83,7 +84,7 @@ class NoteStore:
             for other in self._folder.glob(f"*{_SUFFIX}"):
                 if other == own:
                     continue
-                with suppress(StoreError):  # a damaged file hides only the notes that it has
+                with suppress(StoreError):  # a damaged file hides only its own notes
                     notes += (
                         note
                         for note in _read(other).values()
@@ -104,7 +105,7 @@ class NoteStore:
                 self._write(source, {}, ids)
 
     def move_from(self, moved: str) -> None:
-        """Take the notes from the source that the document had before it moved."""
+        """Take over the notes of the source `moved`, which the document had before."""
         with map_store_errors("move the notes", self._folder):
             if notes := _read(self._get_path(moved)):
                 changed = {key: replace(note, source_key=self._source) for key, note in notes.items()}

@@ -78,6 +78,7 @@ class Notice(Struct, frozen=True):
     text: str
     """Not sanitised: may quote the model, a document or a person."""
     sections: tuple[tuple[str, str], ...] = ()
+    """Ids and titles of the sections that it is about."""
     symbol: str = ""
     """Precedes the message in the list of the model's steps."""
     severity: Severity = Severity.INFO
@@ -105,7 +106,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             for status, texts in by_status.items():
                 template, symbol, severity = _EXPANSION_WORDS[status]
                 notice = _make_section_notice(slot, template, [*texts], library)
-                # the agent's texts are tool results
+                # texts for the agent are tool results
                 if status is OpenStatus.FAILED and origin is Origin.PERSON:
                     notice = Notice(slot, " ".join(texts.values()))
                 yield replace(notice, symbol=symbol, severity=severity)
@@ -146,7 +147,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
 def _make_section_notice(
     slot: NoticeSlot, template: str, section_ids: Sequence[str], library: Library
 ) -> Notice:
-    """Make a notice on sections. In a status message, a single one is named at once."""
+    """Make a notice about sections. The text of a status message names a single section itself."""
     labels = _list_labels(section_ids, library)
     if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
         return Notice(slot, template.format(f"“{labels[0][1]}”"))
@@ -159,7 +160,7 @@ def _list_labels(section_ids: Iterable[str], library: Library) -> tuple[tuple[st
 
 
 def format_steps(exchange: Exchange) -> str:
-    """Say how often a model searched for a question and how many sections were opened for it."""
+    """Say how often a question was searched for, and how many sections were opened for it."""
     searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
     opened = {
         section_id
@@ -172,13 +173,13 @@ def format_steps(exchange: Exchange) -> str:
         steps.append("searched once" if searches == 1 else f"searched {searches} times")
     if opened:
         steps.append(f"opened {format_count(len(opened), 'section')}")
-    elif not exchange.has_passages:  # a model may have got sections with the question
+    elif not exchange.has_passages:  # a model may have got open sections with the question
         steps.append("opened nothing new")
     return ", ".join(steps) or "searched nothing"
 
 
 def format_usage(usage: Usage) -> str:
-    """Say how many tokens were read, new and from the provider's cache, and what all cost. Empty for none.
+    """Say how many tokens the model read, new and from the provider's cache, and the cost. Empty if none.
 
     A ``~`` marks an estimate.
     """

@@ -18,23 +18,23 @@ from roamtui.text import estimate_tokens, format_token_count
 SPINNER_SECONDS = 0.12
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SECONDS_MIN = 3
-"""A wait is shown in seconds if it is longer than a person expects."""
+"""Shorter waits are not shown, because a person expects them."""
 
 
 def get_spinner_frame(seconds: float) -> str:
-    """Return the sign that a spinner shows at a time."""
+    """Return the character that a spinner shows after this many seconds."""
     return _SPINNER_FRAMES[int(seconds / SPINNER_SECONDS) % len(_SPINNER_FRAMES)]
 
 
 class ReplyProgress:
-    """Follows the events of a conversation."""
+    """Says what happens to the current question. It must get the events of the conversation in order."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._activity = ""
         """What happens now; empty if no question is being answered."""
         self._heard_at = 0.0
-        """When something last came of it."""
+        """When the last event of the question came."""
         self._pieces: list[str] = []
         """What the model has written for the current step."""
 
@@ -44,7 +44,7 @@ class ReplyProgress:
         return bool(self._activity)
 
     def follow_event(self, event: ConversationEvent) -> None:
-        """Follow one event."""
+        """Update the progress. Events that say nothing about a question are ignored."""
         match event:
             case QuestionReceived(starts_model=starts_model):
                 self._begin("getting ready to ask" if starts_model else "searching")
@@ -73,7 +73,7 @@ class ReplyProgress:
     def describe(self) -> str:
         """Return, for example, ``reading 1.3k tokens · 35 s`` or ``writing · 40 tokens``.
 
-        The seconds are those since something came.
+        The seconds count from the last event of the question.
         """
         parts = [self._activity]
         if self._pieces:

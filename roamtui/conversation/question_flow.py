@@ -50,7 +50,7 @@ _QUOTED_TOKENS_MAX = 1_000
 
 
 def prepare_question(state: ConversationState, options: AskOptions) -> Events:
-    """Remove the exchange that a question replaces, and open sections before it. These must be loaded."""
+    """Remove the exchange that a question replaces, and open `open_first`. These sections must be loaded."""
     removed = () if options.replaces is None else (QuestionsRewound(first=options.replaces.number),)
     if not options.open_first:
         return removed
@@ -61,8 +61,8 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
     First, make room for the question and its search results. Then deliver the text of sections that the
-    person opened, and open those in `context.auto_opened`. The preface consists of these texts, the search
-    results, and the sections that the person asks about and reads. What had no room is named in an event.
+    person opened, and open those in `context.auto_opened`. The preface has these texts, the search results,
+    and remarks on what the person asks about and reads. An event names the sections that had no room.
     """
     asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
     budget = context.budget
@@ -96,10 +96,10 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
 
 
 def _make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:
-    """Make room for a question that needs so many tokens.
+    """Make room for a question that needs `needed_tokens`.
 
     In mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or
-    the model changed, rebuild the transcript. If it is too long, shrink it.
+    the model changed, rebuild the transcript. Shrink a transcript that is too long.
     """
     events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:
@@ -115,7 +115,8 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
 def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsOpened:
     """Deliver open sections whose text the model lacks. Those without room wait for the next question.
 
-    A section has no text of its own if the one above it had it, which may have been closed since.
+    A section with 0 `tokens` was open inside a section that had its text. It is delivered only if that
+    section has been closed since.
     """
     library = state.library
     delivered = state.collect_delivered()
@@ -130,7 +131,7 @@ def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsOpen
 
 
 def estimate_hits_room(state: ConversationState, question: str, context: PromptContext) -> int:
-    """Estimate the tokens for search results, without earlier questions."""
+    """Estimate how many tokens the search results may have if earlier questions are left out."""
     budget = context.budget
     pending = sum(section.tokens for section in state.open_sections.values() if not section.deliveries)
     rest = (context.system, context.outline, context.instructions)
@@ -144,7 +145,7 @@ def _estimate_question(asked: QuestionAsked, context: PromptContext) -> int:
 
 
 def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events:
-    """Fold what answers unfolded, but not what the last answer cites or the person reads."""
+    """Fold nodes that answers unfolded, except those that show a `cited` section or the one being read."""
     library = state.library
     shown = [*cited, *([state.reading_id] if state.reading_id else [])]
     paths = [
@@ -161,8 +162,8 @@ def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:
     """End the current question: open sections that were quoted from hits, then close the marked ones.
 
-    Close others too if the open text exceeds the budget, and fold what no longer shows a quote. The last
-    event is `QuestionAnswered`.
+    Close others too if the open text nears the budget, and fold nodes that no longer show a cited section.
+    The last event is `QuestionAnswered`.
     """
     delivered = state.collect_delivered()
     quoted = [
@@ -193,8 +194,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
 def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
     """Select the sections to close after a question, least useful first.
 
-    The sections cited most recently are closed last. A pinned section is closed only if the open text would
-    exceed the whole budget even without any other section.
+    Those that the agent opened come before those that the person opened, and recently cited ones come last.
+    Pinned sections are closed only if they exceed the whole budget without any other section.
     """
     budget = state.options.budget_tokens
     open_tokens = state.open_tokens
@@ -216,7 +217,7 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 
 def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
     """Return whether the conversation still has an exchange."""
-    # An exchange may have got more events, or another chosen answer, and is still the same one.
+    # The same exchange may have got more events, or another chosen answer.
     kept = state.exchanges[exchange.number - 1 : exchange.number]
     answers = [(other.question, answer.answer) for other in kept for answer in other.answers]
     return (exchange.question, exchange.answer) in answers

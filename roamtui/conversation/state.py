@@ -1,6 +1,6 @@
-"""The state of a conversation: an immutable value, computed from the events. It decides nothing.
+"""The state of a conversation: an immutable value, computed from the events. Nothing is decided here.
 
-Only its options and its library are not in events: `Conversation` replaces them.
+Events do not hold its options and its library, which `Conversation` replaces.
 """
 
 import os
@@ -92,9 +92,9 @@ class Exchange(Outcome, frozen=True, kw_only=True):
     events: tuple[RecordedEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
     is_stale: bool = False
-    """Whether the document has changed since, so that offsets in texts that the model got may be wrong."""
+    """Whether the document has changed since, so that the spans of text that the model got may be wrong."""
     earlier: tuple["Exchange", ...] = ()
-    """Answers before this one to the same question, maybe in other words. A person can choose one of them."""
+    """Older answers to the same question, which may have been worded otherwise. A person can choose one."""
     later: tuple["Exchange", ...] = ()
 
     @property
@@ -104,7 +104,7 @@ class Exchange(Outcome, frozen=True, kw_only=True):
 
     @property
     def has_passages(self) -> bool:
-        """Whether passages are shown in place of an answer, because no model has written it.
+        """Whether passages are shown in place of an answer, because there was no model.
 
         Every front end must decide by this how to show an answer.
         """
@@ -137,7 +137,7 @@ class Exchange(Outcome, frozen=True, kw_only=True):
 
     @property
     def cancellation(self) -> QuestionAnswered:
-        """The event that ends this exchange if the program ended before it."""
+        """The event that ends this exchange as cancelled, if the program stopped before its end."""
         return QuestionAnswered(
             number=self.number,
             answer=self.answer,
@@ -198,9 +198,9 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     spent: Usage = Usage()
     """What all requests have used. A rewind removes questions, but not what they cost."""
     in_flight: Usage = Usage()
-    """Estimate of the request that is being answered. It counts if the program is killed meanwhile."""
+    """Estimate of the running request. It counts as used if the program is killed meanwhile."""
     replaced: tuple[Exchange, ...] = ()
-    """The answers to a question that was removed, until another question takes its place."""
+    """The answers to a removed question, until the next question takes its place."""
 
     @property
     def added_sources(self) -> tuple[str, ...]:
@@ -285,7 +285,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
         return bounds
 
     def collect_read(self) -> dict[str, list[Bounds]]:
-        """Collect all text that the model got as ranges by document key: deliveries, excerpts, and heads."""
+        """Collect the ranges of all text that the model got, by document key, with the heads of tables."""
         read = self.collect_delivered()
         for doc, bounds in self.collect_excerpts().items():
             read[doc] = merge_bounds([*read.get(doc, ()), *bounds])
@@ -297,7 +297,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
 
     @property
     def has_content(self) -> bool:
-        """Whether there is anything in it for a person: a question, or a section that is open."""
+        """Whether it has a question or an open section, and so is worth keeping for a person."""
         return bool(self.exchanges or self.open_sections)
 
 
@@ -447,14 +447,14 @@ def _end_exchange(state: ConversationState, event: QuestionAnswered) -> Conversa
 
 
 def _keep(state: ConversationState, event: RecordedEvent) -> ConversationState:
-    """Keep an event that a person sees later in the last exchange."""
+    """Add an event to the last exchange, where a person sees it later."""
     if not state.exchanges:
         return state
     return _change_last(state, events=(*state.exchanges[-1].events, event))
 
 
 def _spend(state: ConversationState, usage: Usage) -> ConversationState:
-    """Add to what was spent. During a question, it is part of what the question used."""
+    """Add usage to what was spent and, during a question, to what the question used."""
     if state.is_asking:
         state = _change_last(state, usage=state.exchanges[-1].usage + usage)
     return replace(state, spent=state.spent + usage)
@@ -494,7 +494,7 @@ def _make_stale(exchange: Exchange) -> Exchange:
 
 
 def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
-    """Remove exchanges. Close what the agent opened for them, and open again what it closed."""
+    """Keep the first `kept_count` exchanges. Undo what the agent opened and closed for the others."""
     removed = state.exchanges[kept_count]
     before = _by_id(removed.open_before)
     events = (event for exchange in state.exchanges[kept_count:] for event in exchange.events)

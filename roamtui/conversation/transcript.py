@@ -72,8 +72,8 @@ def make_rebuild_event(
 ) -> TranscriptRebuilt:
     """Build a new transcript: outline, open sections, and earlier questions with answers.
 
-    During a question, its messages stay as they are, and the prologue contains only open text that they
-    lack. A `preface` replaces these messages, and the prologue then contains all open text.
+    During a question, its messages stay as they are, and the prologue has only the open text that is not in
+    them. A `preface` replaces these messages, and then the prologue has all open text.
     """
     exchanges = state.exchanges
     is_kept = state.is_asking and preface is None
@@ -105,7 +105,7 @@ def make_rebuild_event(
 
 
 def _render_open_sections(state: ConversationState, earlier: set[Span]) -> list[str]:
-    """Render what open sections have of the texts `earlier`. The rest is in the current question's steps."""
+    """Render the `earlier` texts of open sections. The messages of the current question have the others."""
     blocks: list[str] = []
     rendered: dict[str, list[Bounds]] = {}
     for section in state.open_sections.values():
@@ -126,7 +126,7 @@ def _render_open_sections(state: ConversationState, earlier: set[Span]) -> list[
 
 
 def _find_first_fitting(exchanges: Sequence[Exchange], tokens_max: int) -> int:
-    """Return the index from which on the newest exchanges fit a number of tokens."""
+    """Return the index of the first exchange that, with all newer ones, has at most `tokens_max`."""
     tokens = 0
     for index in reversed(range(len(exchanges))):
         tokens += estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
@@ -136,7 +136,7 @@ def _find_first_fitting(exchanges: Sequence[Exchange], tokens_max: int) -> int:
 
 
 def shrink_transcript(state: ConversationState, context: PromptContext, needed_tokens: int = 0) -> Events:
-    """Make room for `needed_tokens` more in the transcript if it does not fit the budget.
+    """Shrink the transcript if it and `needed_tokens` more do not fit the budget.
 
     Older sections and steps, and most earlier questions, are removed first. Pinned sections and all earlier
     questions follow. During a question, its search results and steps are removed last, and then the oldest
@@ -177,7 +177,7 @@ def _iter_shrinking(state: ConversationState, context: PromptContext, room: int)
 
 
 def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
-    """List the text of open sections that the model has, the newest first, each with its section."""
+    """List the texts of open sections that the model has, newest first, each with the id of its section."""
     opened: dict[str, int] = {}
     for number, event in enumerate(state.exchanges[-1].events):
         if isinstance(event, SectionsOpened):
@@ -191,7 +191,7 @@ def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
 
 
 def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> Events:
-    """Close all open sections except those with these texts, and keep only these texts of them."""
+    """Keep only these texts of open sections, and close the delivered sections that have none of them."""
     kept: dict[str, OpenedSection] = {}
     closing: list[str] = []
     for section in state.open_sections.values():

@@ -64,7 +64,7 @@ class FoldNodes(Struct, frozen=True, kw_only=True):
 
 
 class ChooseAnswer(Struct, frozen=True, kw_only=True):
-    """Choose another one of the answers to a question as the answer that counts."""
+    """Choose the answer to question `number` that counts, by its index in `Exchange.answers`."""
 
     number: int
     index: int
@@ -198,16 +198,16 @@ def open_for_agent(state: ConversationState, command: OpenSections) -> SectionsO
 
 
 def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[str, ...]:
-    """List which nodes a command unfolds: folded ones with children."""
+    """List those of the nodes that are folded and have children, and the title sections of files."""
     shown = add_file_titles(state.library, node_ids)
     folded = (node_id for node_id in shown if node_id not in state.unfolded)
     return tuple(node_id for node_id in folded if state.library.children(node_id))
 
 
 def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...]:
-    """Return nodes, and after each file its title section.
+    """Return the nodes, with the title section of each file after it.
 
-    If only the file were unfolded, the tree would show nothing below it but the title.
+    If only the file were unfolded, the tree would show only the title below it.
     """
     shown_ids: dict[str, None] = {}
     for node_id in node_ids:
@@ -312,6 +312,6 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
 def make_close_events(
     section_ids: Iterable[str], reason: CloseReason, origin: Origin = Origin.AGENT
 ) -> Events:
-    """Close open sections at once."""
+    """Make the event that closes sections at once, or no event if there are none."""
     ids = tuple(section_ids)
     return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),) if ids else ()
