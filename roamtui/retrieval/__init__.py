@@ -1,4 +1,4 @@
 """Decide what a model or a person gets of ranked sections: which, how much, and in what words.
 
-It takes values and knows no event: the library, what the reader has already, and earlier texts.
+Its functions take values, and no events: the library, what the reader has already, and earlier texts.
 """

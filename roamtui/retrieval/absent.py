@@ -1,6 +1,6 @@
 """Find the names, numbers, codes and quoted words of a query that are nowhere in the text of a library.
 
-It never says that other words are absent: a text can say the same in other forms and words.
+Other words are never said to be absent, because a text can say the same in other forms and words.
 """
 
 import re
@@ -29,21 +29,21 @@ _NAME = re.compile(
 )
 """A number, word or identifier. The group `inside` matches before a capital letter inside a sentence."""
 _CODE = re.compile(r"[\d_.]|[a-z][A-Z]")
-"""A character that no ordinary word has."""
+"""What no ordinary word has: a digit, an underscore, a dot, or a capital after a small letter."""
 _VARIED = re.compile(r"[A-Z]+|\d{1,3}(?:-?[a-z]+)?|(?:[QH]\d|\d[QH])\w*")
 """A word with many spellings: an abbreviation, a number below 1,000, perhaps with a unit, or a quarter."""
 _PARTS = re.compile(r"(?<![-\d])\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022 (but not 409 of T-409), or a lower-case word
 after a hyphen."""
 _ABBREVIATION = re.compile(r"[a-z]{3,6}")
-"""Words with fewer letters have the initials of too many neighbours."""
+"""Shorter words often have the initials of neighbouring words by chance."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
 _UNSPOKEN = re.compile(r"[\W_]+|(?<=[aou])e")
 """What is neither letter nor digit, and an e that may stand for the two dots of ä, ö and ü."""
 
 
 def format_absence_clause(words: Sequence[str]) -> str:
-    """Return the clause for `format_absence` that some words are absent; empty without words."""
+    """Return the clause for `format_absence` that these words are absent; empty without words."""
     if not words:
         return ""
     *others, last = [f"“{word}”" for word in words[:_NAMED_MAX]]
@@ -70,13 +70,13 @@ def list_absent_names(query: str, library: Library) -> list[str]:
 
 
 def expand_abbreviations(question: str, library: Library) -> str:
-    """Return a question with what its abbreviations stand for: "annual general meeting" for "agm".
+    """Replace the abbreviations in a question: "agm" by "annual general meeting", if a text has this phrase.
 
-    An abbreviation is a word that no text has, but whose letters begin neighbouring words, other than stop
-    words. If different words begin so, only those with capitals count. Words without capitals that the texts
-    have once may begin so by chance, as "driver ordering goods" does for "dog": they follow the abbreviation,
-    which stays. It scans all texts, unless the library is too long, so call it in a thread: 5 MB take 0.1 s
-    for each such word.
+    An abbreviation is a word that no text has, but whose letters begin the words of a phrase without stop
+    words. If several phrases fit, only those with capitals count. A phrase without capitals that the texts
+    have once may fit by chance, as "driver ordering goods" fits "dog": it is added after the abbreviation.
+    All texts are scanned, unless the library is too long, so call this in a thread: 5 MB take 0.1 s for each
+    such word.
     """
     texts = [document.text for document in library.documents]
     pieces = [*chain.from_iterable(map(_iter_pieces, texts))] if _is_scannable(texts) else []
@@ -86,7 +86,7 @@ def expand_abbreviations(question: str, library: Library) -> str:
             continue
         first, *others = list(word)
         rest = "".join(rf"[\s-]+{initial}[^\W\d_]+" for initial in others)
-        # What is before the first letter is checked after it, which is faster.
+        # It is faster to look at what is before the first letter only after that letter is found.
         pattern = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}", re.IGNORECASE)
         found = [" ".join(phrase.split()) for piece in pieces for phrase in pattern.findall(piece)]
         phrases = [phrase for phrase in found if STOP_WORDS.isdisjoint(phrase.lower().split())]
@@ -100,7 +100,7 @@ def expand_abbreviations(question: str, library: Library) -> str:
 
 
 def _list_forms(query: str) -> dict[str, list[str]]:
-    """Return each word of a query that may be said to be absent, with the forms that show it is not."""
+    """Return each word of a query that may be called absent. If a text has one of its forms, it is not."""
     query = normalise_unicode(query)
     quoted = find_quoted_phrases(query, words_min=1)
     forms = {phrase: [_normalise(phrase)] for phrase in quoted}
@@ -133,7 +133,7 @@ def _is_scannable(texts: Iterable[str]) -> bool:
 
 
 def _iter_pieces(text: str) -> Iterator[str]:
-    """Yield a text in pieces that end with a line. All at once would block other threads."""
+    """Yield a text in pieces that end with a line. A search of all at once would block other threads."""
     start = 0
     while start < len(text):
         end = text.find("\n", start + _PIECE_LENGTH) + 1 or len(text)

@@ -1,7 +1,7 @@
 """List further places that mention a question's words: one line each, with the words around the best match.
 
-They give what a search with grep would, for few tokens. A model sees where else to look, and may quote the
-words.
+The lines are like those of grep, and cost few tokens. They show a model where else to look, and it may quote
+their words.
 """
 
 from bisect import bisect_left
@@ -24,7 +24,7 @@ _WINDOW = 80
 _REACH = 30
 """Number of characters on each side of a match: about 15 tokens for both sides."""
 WORDS_LENGTH_MAX = 200
-"""Maximum number of characters of the words in a line. Longer text is an excerpt, which nothing repeats."""
+"""Maximum number of characters of the document's words in a line. Longer text counts as an excerpt."""
 
 
 class FurtherPlace(NamedTuple):
@@ -57,7 +57,7 @@ def list_also_found(
 
 
 def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Span | None:
-    """Return the words around the most terms of a section, or its first ones, unless the model has them."""
+    """Return the words of a section with most terms, or its first words. Leave out words the model has."""
     own = view.library.node(section_id).own_content_span
     text = view.library.clean_text(own)[:RANKED_LENGTH_MAX]
     best: Span | None = None
@@ -80,9 +80,9 @@ def _list_openings(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, int]]:
-    """Yield the bounds of the words around each term, and the number of different terms in its window.
+    """Yield the bounds of the words around each term, and how many different terms are among them.
 
-    They are in one paragraph, list item, row or line of code, and not in a heading.
+    The words are in one paragraph, list item, row or line of code, and not in a heading.
     """
     places = matcher.locate(text)
     for unit in read_units(text).units if places else ():
@@ -95,7 +95,7 @@ def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, i
 
 
 def _widen(text: str, match: Bounds, within: Bounds) -> Bounds:
-    """Return the whole words around a match, in up to `_REACH` characters on each side."""
+    """Return the bounds of a match with the whole words in up to `_REACH` characters on each side."""
     start = max(within[0], match[0] - _REACH)
     end = min(within[1], match[1] + _REACH)
     if start > within[0]:

@@ -1,7 +1,7 @@
 """Choose the passages that are likeliest to answer a question, without a model, and list the words they have.
 
-A passage is a whole paragraph, list, table or block of code. Its score is the mean of two shares of the
-question's weight: the shares of its best sentence and of the whole passage. A rare word weighs more.
+A passage is a whole paragraph, list, table or block of code. Each word of the question has a weight, a rare
+one more. The score of a passage is the share of the weights that it has, averaged with its best sentence's.
 
 Words and meaning both propose passages. If the best passage has most of the question's rare words, words
 decide; otherwise meaning does. A passage is as near in meaning as its nearest sentence.
@@ -44,7 +44,7 @@ from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
-"""Maximum length in characters of the text of a section that is looked at."""
+"""Maximum number of characters of a section that are read."""
 _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
@@ -67,14 +67,14 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     score: float = 0.0
     """Share of the question's weight that its words have, from 0 to 1."""
     key_sentence: KeySentence = KeySentence()
-    """Its row that is likeliest to answer, or that sentence and those around it; empty if it has nothing
-    else, or if the answer follows that sentence."""
+    """The row that is likeliest to answer, or the likeliest sentence and those around it; empty if that is
+    the whole passage, or if the whole passage must be shown."""
     similarity: float | None = None
     """Cosine of the question and its nearest sentence; None if they were not compared."""
 
     @property
     def is_near(self) -> bool:
-        """Whether a sentence of it is near the question in meaning, as far as that is known."""
+        """Whether a sentence of it is near the question in meaning, or none was compared."""
         return self.similarity is None or self.similarity >= NEAR_SIMILARITY_MIN
 
 
@@ -85,11 +85,11 @@ class _Candidate(NamedTuple):
     """Share of the question's weight that its words have."""
     key_sentence: KeySentence
     start: int
-    """Where it begins in the passage."""
+    """Offset in the passage, after its table heads."""
 
 
 def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """List the content words of a question, as it writes them, that some texts have, with any ending.
+    """List the content words of a question that the texts have, with any ending, as the question spells them.
 
     Words next to each other are joined. In English, synonyms do not count. A part of a code or of words with
     hyphens, such as the T of T-1204, is no word.
@@ -113,11 +113,11 @@ def choose_passages(
     pieces: Iterable[Span] = (),
     compare: Comparison | None = None,
 ) -> Sequence[FoundPassage]:
-    """Choose passages of the hits and the sections below them, the likeliest first, together by section.
+    """Choose passages of the hits and the sections below them, the likeliest first. Sections stay together.
 
-    Passages are returned only if something is near the question: a passage by its words, a section by its
-    meaning, or a title that has all words of the question. A question without a content word, such as "who
-    is it for?", always gets passages.
+    There are none unless something is near the question: a passage by its words, a section by its meaning,
+    or a title that has all words of the question. A question without a content word, such as "who is it
+    for?", always gets passages.
 
     Args:
         library: Has the sections.
@@ -125,7 +125,7 @@ def choose_passages(
         hits: Sections, best first.
         pieces: Parts of the hits that are near the question in meaning, nearest first.
         compare: Compares sentences by their meaning. With it and `pieces`, 77 instead of 58 of 96 questions
-            in everyday words have what answers among their passages.
+            in everyday words have an answer among their passages.
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
@@ -171,8 +171,8 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
     """Read the hits, and the sections below each that would open with it.
 
     Returns:
-        The hit that brings each section, with its share of the best score, and the texts of the sections. No
-        share is higher than that of a hit before it. Financial statements that the question names come first.
+        By section id: the hit that brought the section, and the section's text. The score of a hit is its
+        share of the best score, and never higher than that of an earlier hit.
     """
     found_by: dict[str, Hit] = {}
     texts: dict[str, str] = {}
@@ -191,7 +191,7 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
 
 
 def _read_tables(library: Library, docs: Iterable[str], *, known: Container[str]) -> dict[str, str]:
-    """Read the sections with tables of some documents, unless there are many. Those `known` are left out."""
+    """Return the texts of sections with tables, without `known` ones, by id; none if there are too many."""
     found: dict[str | None, None] = {}
     for doc in sorted(docs):
         for match in _TABLE_RULE.finditer(library.documents_by_key[doc].text):
@@ -206,7 +206,7 @@ def _read_tables(library: Library, docs: Iterable[str], *, known: Container[str]
 def _take_first(
     library: Library, proposals: Iterable[Iterable[FoundPassage]], count: int
 ) -> list[FoundPassage]:
-    """Take the first passages of each series that say something new: `count`, and what earlier ones left."""
+    """Take new passages from each series: `count`, and as many more as the earlier series lacked."""
     titles = {
         title.casefold().strip(_BESIDE_TITLE)
         for document in library.documents
@@ -238,7 +238,7 @@ def _choose_key_sentences(
     proof: float,
     compare: Comparison | None,
 ) -> list[FoundPassage]:
-    """Return the passages with the sentence of each that is likeliest to answer, by its words and meaning."""
+    """Return the passages, each with the sentence that is likeliest to answer by its words and meaning."""
     texts = [
         f"{library.list_headers([passage.span])[0]}{library.clean_text(passage.span)}" for passage in passages
     ]
@@ -270,7 +270,7 @@ def _choose_key_sentences(
 
 
 def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
-    """Return whether to show all of a passage, because it is a lead-in and what it introduces.
+    """Return whether to show a passage whole, because its best sentence only introduces the rest.
 
     Short code is shown whole too, and a short list or table if no word of the question tells its rows apart.
     """
@@ -285,7 +285,7 @@ def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) 
 
 
 def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeySentence:
-    """Read a sentence with those of its paragraph around it, as many as have room in a line of a hit.
+    """Read a sentence with its neighbours in the paragraph, up to `LINE_TOKENS`.
 
     A very long sentence is cut around the words of the question.
     """
@@ -303,7 +303,7 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeyS
 def _choose_candidate(
     candidates: Sequence[_Candidate], cosines: Sequence[float], proof: float
 ) -> _Candidate | None:
-    """Return the likeliest candidate, or None if none has a word of the question or was compared."""
+    """Return the likeliest candidate, or None if none has a word of the question and none was compared."""
     likelihoods = _take_shares([candidate.share for candidate in candidates])
     if cosines:
         by_meaning = _take_shares(cosines)
@@ -324,7 +324,7 @@ def _take_shares(values: Sequence[float]) -> list[float]:
 def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str]) -> list[_Candidate]:
     """List sentences and rows of a passage, those with most weight first, then in order.
 
-    The words that its titles have, which are `given`, tell none of its sentences from the others.
+    The `given` words do not count: the titles have them, so that they tell no sentence from the others.
     """
     ranked = weights.rank(text, _SENTENCES_MAX)
     shares = {
@@ -346,7 +346,7 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
 def _list_passages_at(
     library: Library, pieces: Iterable[Span], texts: Mapping[str, str], weights: _TermWeights
 ) -> Iterator[FoundPassage]:
-    """Yield the passages that pieces of sections overlap, in the order of the pieces."""
+    """Yield the passages that overlap the pieces, in the order of the pieces."""
     for piece in pieces:
         section_id = library.find_node_at(piece.doc, piece.start)
         if section_id is None or section_id not in texts:
@@ -375,7 +375,7 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
 
 
 class _TermWeights:
-    """How much the words of a question, their synonyms and corrections weigh."""
+    """The weights of the words of a question, their synonyms and corrections."""
 
     def __init__(self, question: str, texts: Sequence[str], tables: Iterable[str]) -> None:
         """Weigh the words by how rare they are in the texts. Their rows may be joined with those of `tables`.
@@ -393,7 +393,7 @@ class _TermWeights:
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self._total = sum(self.weights.values())
         self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + policy.DOUBT_WEIGHT)
-        """How much a passage with all these words proves."""
+        """How much a passage with all these words proves, from 0 to 1."""
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
@@ -403,21 +403,20 @@ class _TermWeights:
         self.rows = _RowJoiner(self.matcher, frozenset(counts).intersection(terms), (*texts, *tables))
 
     def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
-        """Return the sentences and rows of a text with most weight, best first."""
+        """Return up to `limit` sentences and rows of a text, those with most weight first."""
         return rank_sentences(
             text, self.matcher, limit=limit, weights=self.weights, join_row=self.rows.join_row
         )
 
     def compute_share(self, words: Iterable[str]) -> float:
-        """Return the share of the question's weight that some of its words have."""
+        """Return the share of the question's weight that these words have, from 0 to 1."""
         return min(1.0, sum(map(self.weights.__getitem__, words)) / self._total)
 
 
 class _RowJoiner:
     """Joins rows that begin with the same cell: one table says what "Class C" is, another what it costs.
 
-    They are joined only if a row has with the others, and not without them, all words of the question that
-    any text has.
+    Rows are joined only if together, but not alone, they have all words of the question that any text has.
     """
 
     def __init__(self, matcher: TermMatcher, present: frozenset[str], texts: Iterable[str]) -> None:
@@ -425,13 +424,13 @@ class _RowJoiner:
         self._matcher = matcher
         self._present = present
         self._rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
-        """The rows with words of the question, and these words, by what they begin with."""
+        """By first cell: the rows that have words of the question, and these words."""
         for unit in chain.from_iterable(read_units(text).units for text in texts):
             if (name := get_row_name(unit)) and (words := matcher.find_terms(unit.words)):
                 self._rows[name][unit.as_row.text] = words
 
     def join_row(self, unit: Unit) -> frozenset[str]:
-        """Return the words of the question that rows joined with this one have, or none if none is joined."""
+        """Return the words of the question in the rows that are joined with this one, if any are."""
         joined = frozenset[str]().union(*self._rows.get(get_row_name(unit), {}).values())
         own = self._matcher.find_terms(f"{unit.head_words} {unit.words}") if joined else joined
         return joined if self._present <= joined | own and not self._present <= own else frozenset()
@@ -441,7 +440,7 @@ class _RowJoiner:
         return any(map(self.join_row, read_units(text).units))
 
     def read_key_sentence(self, text: str, start: int, end: int) -> KeySentence:
-        """Read a key sentence. Beside a row stands the joined row with most words of the question."""
+        """Read a key sentence and, for a row, the joined row with most words of the question."""
         key_sentence = read_key_sentence(text, start, end)
         unit = get_unit(text, start)
         if not self.join_row(unit):
@@ -454,7 +453,7 @@ class _RowJoiner:
 def _score_passages(
     library: Library, section_id: str, text: str, weights: _TermWeights
 ) -> Iterator[FoundPassage]:
-    """Yield the passages of a section's own text that have a word, or its first one if none has."""
+    """Yield the passages of a section that have a word of the question, or its first one if none has."""
     best_words: dict[Bounds, frozenset[str]] = {}
     for sentence in weights.rank(text, _SENTENCES_MAX):
         if (bounds := find_passage(text, sentence.start)) is not None:

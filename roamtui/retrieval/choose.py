@@ -1,4 +1,4 @@
-"""Choose what comes with a question: a whole document, a clear section, or the hits of a search.
+"""Choose what is sent with a question: a whole document, a clear section, or the hits of a search.
 
 It also searches for a follow-up question, which names only a part of its subject.
 """
@@ -27,12 +27,12 @@ class ModelView(Struct, frozen=True, kw_only=True):
 
     library: Library
     delivered: Delivered = field(default_factory=dict)
-    """Text that the model has already got, and that is not repeated."""
+    """Text that the model has already. It is not repeated."""
     named_words: Delivered = field(default_factory=dict)
-    """Words of other sections that lists above have named. Excerpts repeat them, or they would be torn."""
+    """Words in earlier lines under "also found". Excerpts repeat them, or they would have gaps."""
     part_tokens: int = PART_TOKENS
     room_tokens: int
-    """Maximum tokens of what it gets now."""
+    """Maximum tokens of what the model gets now."""
 
 
 def is_sent_whole(tokens: int, room_tokens: int) -> bool:
@@ -78,7 +78,7 @@ def complete_follow_up(questions: Sequence[str]) -> str:
 
 
 def stands_alone(question: str) -> bool:
-    """Return whether a follow-up is a question by itself, as "and how do I pay?" and not "and for a car?"."""
+    """Return whether a follow-up is a question by itself, like "and how do I pay?", not "and for a car?"."""
     words = tokenise(_FOLLOW_UP.sub("", question, count=1))
     return len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
 
@@ -92,12 +92,12 @@ def search_question(
     within: str | None,
     limit: int,
 ) -> tuple[str, tuple[Hit, ...]]:
-    """Search for the last of some questions. Return the query, and the hits for it.
+    """Search for the last question. Return the query that was searched for, and its hits.
 
-    The query is the question, completed by `complete_follow_up`, unless it stands alone. Then its own hits
-    come before those of the completed question.
+    `complete_follow_up` completes the question. If the question stands alone, it is the query itself: its
+    own hits come first, then those of the completed question.
 
-    `questions` and `earlier`, the questions and answers before, are oldest first.
+    `questions`, and the earlier questions and answers in `earlier`, are oldest first.
     """
     last = questions[-1]
     completed = complete_follow_up(questions)

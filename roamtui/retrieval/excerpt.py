@@ -25,7 +25,7 @@ from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_b
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
 _SECTION_LENGTH_MAX = 60_000
-"""Maximum length of a part of a section in characters. Of a longer one, only the start is searched."""
+"""Maximum number of characters of a section, or a part of it, that are searched for the best sentences."""
 _SENTENCES_MAX = 4
 _FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 
@@ -39,9 +39,9 @@ def choose_excerpts(
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    The excerpts have at most `tokens_max` tokens in all. Hits that the query names and those that the person
-    `opened` come first. A hit whose excerpt is part of another one is left out, and so are hits for which
-    there is no room.
+    The excerpts have at most `tokens_max` tokens in all. Financial statements that the query names and
+    sections that the person `opened` get theirs first. A hit without room is left out, and so is one whose
+    excerpt is part of another.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
     named = {section_id for section_id, hit in hits.items() if hit.is_financial_statement}
@@ -83,7 +83,7 @@ class _Cutter:
             self._left -= self._count(spans)
 
     def cut_sections(self, section_ids: Sequence[str], tokens_max: int) -> None:
-        """Add hits, best first. Each gets a share of at most `tokens_max` by its score."""
+        """Add hits, best first. They share at most `tokens_max` tokens in proportion to their scores."""
         self._left = min(self._left, tokens_max)
         weight = sum(self._hits[section_id].score for section_id in section_ids)
         for index, section_id in enumerate(section_ids):
@@ -140,7 +140,7 @@ class _Cutter:
         return True
 
     def _excerpt(self, section_id: str, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
-        """Cut a section's excerpt: all below it if it is small, and only text that the model lacks."""
+        """Cut the excerpt of a section, or of all below it if it is small, from text that the model lacks."""
         library = self._view.library
         node = library.node(section_id)
         is_small = library.count_tokens(section_id)[1] <= whole_max and not self._overlaps(section_id)
@@ -205,12 +205,12 @@ def has_text(library: Library, span: Span) -> bool:
 def select_excerpt(
     text: str, matcher: TermMatcher, *, tokens_max: int, whole_max: int = 0
 ) -> tuple[Bounds, ...]:
-    """Return the spans of a section's own text that answer best, in order. A bare heading has none.
+    """Return the bounds of the parts of a text that answer best, in order. A bare heading has none.
 
-    These are the passages of the best sentences, and, as long as there is room, the passages after and before
-    them. A passage that is too long is cut; a part of a table comes with its head, a part of code with
-    its fences. All spans together have at most `tokens_max` tokens. A text with at most
-    `tokens_max` or `whole_max` tokens is returned whole.
+    These are the passages of the best sentences and, if there is room, the passages after and before them. A
+    long passage is cut: a part of a table comes with its head, a part of code with its fences. All parts
+    together have at most `tokens_max` tokens. A text with at most `tokens_max` or `whole_max` tokens is
+    returned whole.
     """
     if len(text) > _SECTION_LENGTH_MAX:
         text = text[:_SECTION_LENGTH_MAX].rsplit(maxsplit=1)[0]  # the last word may be cut
@@ -260,7 +260,7 @@ def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:
 
 
 def _find_frame(text: str, offset: int) -> list[Bounds]:
-    """Return the lines that a part of a table or code needs: heads or fences."""
+    """Return the bounds of the lines that a part of a table or code needs: heads or fences."""
     block = find_block(text, offset)
     if isinstance(block, Code):
         last = block.start + len(text[block.start : block.end].rstrip()) - 1

@@ -12,7 +12,7 @@ from roamtui.text import Span, estimate_tokens
 
 _GAP = "[…]"
 _NAMED_TOKENS_MIN = 60
-"""Minimum size of a gap whose parts are named. Names would cost as much as a smaller one."""
+"""Minimum size of a gap whose parts are named. In a smaller gap, names would cost as much as the text."""
 _NAMED_MAX = 4
 """Maximum number of paragraphs and list items that are named."""
 _NAME = re.compile(r"\W*\w.{0,32}?(?=[.:;,]\s|\s*\Z)|\W*\w.{0,32}(?=\s)|\W*\w.{0,32}", re.DOTALL)
@@ -24,7 +24,7 @@ _INDENT = " "
 
 
 def render_excerpt(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:
-    """Return the lines of an excerpt, and the words in the marks of what it leaves out.
+    """Return the lines of an excerpt, and the document's words in the marks for what is left out.
 
     The lines are indented, so that they cannot be mistaken for lines of the list of sections.
     """

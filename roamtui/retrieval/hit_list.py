@@ -32,14 +32,14 @@ class HitList(Struct, frozen=True, kw_only=True):
     also_found: tuple[str, ...] = ()
     """Sections with only a line under "also found"."""
     absent: str = ""
-    """The clause for `format_absence` that words of the query are nowhere in the text, if any are."""
+    """The clause for `format_absence` about words of the query that no text has; empty if there are none."""
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
-    """Render hits as lines with excerpts. What the model has already is not repeated.
+    """Render hits, best first, as lines with excerpts. Text that the model has already is not repeated.
 
-    The best hits come first. The sections `opened` are about to open above the list. Run this in a thread,
-    because words are looked for in the whole library.
+    The sections `opened` will open above the list. Run this in a thread, because words are looked for in the
+    whole library.
     """
     library = view.library
     matcher = TermMatcher.for_question(query)
@@ -85,7 +85,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 
 
 def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
-    """Select the named sections and, unless there is a clear hit, the best others."""
+    """Select the hits that get an excerpt: financial statements and, without a clear hit, the best others."""
     others = [section_id for section_id, hit in hits.items() if not hit.is_financial_statement]
     left_out = {*others[0 if has_clear_hit else policy.EXCERPTS_MAX :]}
     return {section_id: hit for section_id, hit in hits.items() if section_id not in left_out}

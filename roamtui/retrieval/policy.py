@@ -1,17 +1,17 @@
 """Numbers that decide how many hits a reader gets, and how much of each. Sizes are in tokens."""
 
-# What comes with a question to a model
+# What is sent to a model with a question
 EXCERPTS_MAX = 6
 """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
 FOUND_MAX = 18
 """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
 WITH_NAMED_TOKENS_MAX = 500
-"""Maximum size of the hits that come with the sections that a question names. With 1,300, 2 % more
-first requests hold the evidence of filings, but they are 700 tokens longer."""
+"""Maximum size of the other hits if a question names financial statements. With 1,300, 2 % more first
+requests hold the evidence of filings, but they are 700 tokens longer."""
 ALSO_FOUND_TOKENS_MAX = 400
 """Maximum size of the lines under "also found": about twelve."""
 LATER_TOKENS_MAX = 2_400
-"""Maximum size of all search results that a model gets in one step, after the first."""
+"""Maximum size of all search results that a model gets in one step, after its first request."""
 NEIGHBOURHOOD_TOKENS = 200
 """Size of the outline near the hits."""
 MAP_TOKENS_WITH_CLEAR_HIT = 400
@@ -36,7 +36,7 @@ NAMED_EXCERPT_TOKENS = 700
 
 # A small model
 BRIEF_TOKENS_MAX = 1_200
-"""Maximum size of the excerpts for a small model. Most run where 1,000 tokens take half a minute."""
+"""Maximum size of the excerpts for a small model. Most run on computers that read 1,000 tokens in 30 s."""
 
 # Follow-ups
 FOLLOW_UP_TERMS_MAX = 3
@@ -44,17 +44,17 @@ FOLLOW_UP_TERMS_MAX = 3
 ASKING_WORDS_MIN = 3
 """Minimum number of words after "and". "And what else?" has no verb."""
 OWN_HITS_MAX = 3
-"""Maximum number of hits for a follow-up alone. Otherwise all might be about the question before it."""
+"""Maximum number of hits for a follow-up by itself, before those of the completed question."""
 
 # Passages without a model
 PASSAGES_MAX = 5
 """Maximum number of passages. With seven, 3 % more answers have the evidence, but are a third longer."""
 CANDIDATES_MAX = 7
-"""Maximum number of passages that words propose, and that meaning adds. Ten find nothing more."""
+"""Maximum number of passages that words propose, and of those that meaning adds. Ten find nothing more."""
 SENTENCES_MAX = 8
 """Maximum number of sentences of a passage that are compared by meaning: half a second for all."""
 KEY_SENTENCE_WIDTH_MAX = 640
-"""Maximum width of a sentence that is shown whole: eight lines, as many as a list that is shown whole has."""
+"""Maximum width of a sentence that is shown whole, in cells: eight lines, like the longest whole list."""
 NEAREST_MIN = 0.13
 """Minimum proof by words that a passage is near the question. Below it are 2 % of the questions about
 their own document, 19 % of those in everyday words, and 76 % of those about another one."""
