@@ -27,8 +27,8 @@ VectorRows: TypeAlias = "ArrayLike"
 Comparison = Callable[[str, Sequence[str]], Sequence[float]]
 """Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
 NEAR_SIMILARITY_MIN = 0.39
-"""Minimum cosine of a section that is near a query in meaning. 1 of 32 answerable questions in everyday words
-shares no word with the document and is below it. Queries of invented words have 0.18 at most."""
+"""Minimum cosine of a section that is near a query in meaning. Of 32 answerable questions in everyday words,
+one shares no word with the document and is below it. Queries of invented words have at most 0.18."""
 
 
 class SearchMode(StrEnum):
@@ -87,7 +87,7 @@ class Ranking(Struct, frozen=True, kw_only=True):
     hits: tuple[Hit, ...]
     """Best first, without snippets."""
     matcher: TermMatcher
-    """Finds the terms of the query, and likely corrections of mistyped words."""
+    """Finds the terms of the query, and likely corrections of its mistyped words."""
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
 
@@ -126,7 +126,7 @@ raises a `RoamtuiError` whose message is for the person.
 
 
 class EmbeddingPlan(Struct, frozen=True, kw_only=True):
-    """How much text an embedder would have to read."""
+    """How much text an embedder has yet to read."""
 
     embedder: str
     sections: int

@@ -22,14 +22,14 @@ _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 def find_financial_statements(
     index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
 ) -> list[int]:
-    """Return the statements that a question names, either by title or by one of their lines, best first.
+    """Return the statements that a question names by title, or by a line such as "gross margin", best first.
 
-    A line is, for example, "gross margin". A statement often shares no other word with the question: a
-    balance sheet does not contain "quick ratio". With the statements, 13 instead of 11 of 16 first requests
-    for which they were not tuned have the evidence, and 12 instead of 4 of 14 others.
+    A statement often shares no other word with the question: a balance sheet does not contain "quick ratio".
+    With the statements, 13 instead of 11 of 16 first requests for which they were not tuned have the
+    evidence, and 12 instead of 4 of 14 others.
 
-    For each name, at most one section of each document is returned: preferably one at the highest level, then
-    one with the best score. `scores` has the scores of sections for the words of the question.
+    For each kind of statement, at most one section of each document is returned: one at the highest level,
+    and of these, the one with the best score. `scores` are those of sections for the question's words.
     """
     best_scores: dict[int, float] = {}
     for number, score in scores.items():
@@ -51,7 +51,7 @@ def find_financial_statements(
 
 
 def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[int]:
-    """Yield the sections with the title and the table of a statement.
+    """Yield the sections with the title and the table of a kind of statement.
 
     The table may also be in the first subsection, whose title is then the name of the company.
     """

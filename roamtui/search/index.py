@@ -35,7 +35,7 @@ class SectionIndex:
     def __init__(
         self, library: Library, store: SectionStore | None = None, on_progress: ProgressCallback | None = None
     ) -> None:
-        """Bring the store up to date with `library`."""
+        """Bring the store up to date with `library`, which may take seconds."""
         self.library = library
         self.store = store or SectionStore()
         self.numbering = library.numbering
@@ -44,7 +44,7 @@ class SectionIndex:
         self._documents = {numbers[each.digest]: each.document for each in indexed}
         self._document_numbers = {id(document): number for number, document in self._documents.items()}
         self._bounds: dict[range, tuple[int, int]] = {}
-        """See `_get_bounds`, which takes milliseconds for many files."""
+        """Cache for `_get_bounds`, which takes milliseconds for many files."""
 
     def __len__(self) -> int:
         return len(self.numbering)
@@ -75,7 +75,7 @@ class SectionIndex:
 
     @cached_property
     def topics_by_stem(self) -> Mapping[str, Sequence[int]]:
-        """Numbers of the sections with subsections, by the stems in their titles. They may be topics."""
+        """Numbers of the sections that may be topics (with subsections), by the stems in their titles."""
         numbers_by_stem: dict[str, list[int]] = defaultdict(list)
         for number in range(len(self)):
             if 1 < len(self.numbering.subtree(number)) < len(self) and self.own_text(number):
@@ -85,7 +85,7 @@ class SectionIndex:
 
     @cached_property
     def topic_rarities(self) -> Mapping[str, float]:
-        """Rarity of each stem among the titles of these sections."""
+        """Rarity of each stem in the titles of sections that may be topics."""
         count = len({number for numbers in self.topics_by_stem.values() for number in numbers})
         return {
             word_stem: math.log(1 + count / len(numbers))
@@ -105,7 +105,7 @@ class SectionIndex:
         return self.store.matches(f'"{" ".join(tokenise(word))}"')
 
     def _get_bounds(self, within: range) -> tuple[int, int]:
-        """Return the first and the last row of the store between which a range of nodes is."""
+        """Return the first and the last row that the store has for a range of nodes."""
         if within not in self._bounds:
             rows: list[int] = []
             for document, start, end in self.numbering.iter_runs(within):

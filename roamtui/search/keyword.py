@@ -45,14 +45,14 @@ CANDIDATES = 100
 _TITLE_SHARE = 0.2
 """Bonus if the query contains every word of the title, as a share of the best text score."""
 _PATH_SHARE = 0.2
-"""Bonus if the query contains every word of the titles down to it, as a share of the best score."""
+"""Bonus if the query contains every word of the title, of those above and of the path; a share as above."""
 _SENTENCE_SHARE = 0.2
 """Bonus for a section with a sentence that contains the whole query, as a share of the best score."""
 _READ_MAX = 20
 """Maximum number of sections whose sentences are read, best first."""
 _SYNONYM_WEIGHT = 0.3
 """Weight of an everyday synonym of a rare query word, relative to that word. If no section contains the word,
-its synonyms count like it, because the text can then contain only them."""
+its synonyms count as much as the word would, because the text can contain only them."""
 _RARE_SECTIONS_MAX = 10
 """If at most this many sections contain a word, its synonyms are searched too."""
 _PHRASE_WORDS_MAX = 32
@@ -94,7 +94,7 @@ def parse_query(text: str) -> Query:
         text=text,
         language=language,
         terms=terms,
-        words=tuple(words)[:TERMS_MAX],  # an identifier may have any number of them
+        words=tuple(words)[:TERMS_MAX],  # an identifier may have any number of words
         expressions=tuple(identifiers),
         phrases=tuple(map(_quote, phrases)),
         has_only_phrases=tokenise(text) == tokenise(" ".join(phrases)),
@@ -177,7 +177,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
         named = find_financial_statements(index, text, numbers, scores)
     best = max(scores.values(), default=0.0)
     ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
-    # A named section has the best score, which leaves the other scores comparable with each other.
+    # A named section has the best score, 1.0, and leaves the scores of the others as they are.
     hits = tuple(
         Hit(
             section_id=index.numbering.id_of(number),
@@ -214,7 +214,7 @@ def _score_sections(
 def _prefer_phrases(
     index: SectionIndex, query: Query, within: range, scores: dict[int, float]
 ) -> dict[int, float]:
-    """Put sections with a phrase of the query first. If it has nothing else, leave out the others."""
+    """Put sections with a phrase of the query first. If the query has only phrases, leave out the others."""
     matches = dict(index.rank(" OR ".join(query.phrases), within, CANDIDATES)) if query.phrases else {}
     best = max(matches.values(), default=1.0)
     best_other = max(scores.values(), default=1.0)
@@ -238,7 +238,7 @@ def _score_words(index: SectionIndex, query: Query, count: int, within: range) -
 
 
 def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
-    """Return the FTS5 expressions for words: in German, for all their forms and compounds."""
+    """Return FTS5 expressions for words; in German, also for all their forms and compounds."""
     if language is Language.ENGLISH:
         return [_quote(word) for word in words]
     roots = dict.fromkeys(reduce_word(word, language) for word in words)
@@ -246,10 +246,10 @@ def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
 
 
 def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[list[str], list[str]]:
-    """Return synonyms of the query's words: of words in the index, and of those that are not.
+    """Return the synonyms of query words that the index has, and of those that it lacks.
 
     The synonyms of an English word that many sections contain are left out, because they may mean something
-    else. The formal words of other languages are safer.
+    else. German synonyms are formal words, which are safer.
     """
     known: list[str] = []
     missing: list[str] = []
@@ -267,7 +267,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
     best = max(scores.values())
 
     def compute_share(words: frozenset[str]) -> float:
-        """Return the share of words that are in the query, without numbers that are not."""
+        """Return the share of `words` that the query has. Numbers that it lacks do not count."""
         expected = frozenset(word for word in words if not word.isdigit() or word in stems)
         return len(expected & stems) / len(expected) if expected else 0.0
 

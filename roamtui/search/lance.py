@@ -21,7 +21,7 @@ _TABLES_MAX = 10_000
 _REASON_LENGTH = 200
 _MESSAGE = re.compile("<Message>(.+?)</Message>", re.DOTALL)
 _PAUSES = 0.2, 0.8, 2.0
-"""Maximum pauses before a write is retried, in seconds: another program may create the table."""
+"""Maximum pauses in seconds before a write is retried, because another program may be creating the table."""
 
 
 class LanceStore:
@@ -102,7 +102,7 @@ class LanceStore:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            told = _MESSAGE.search(str(error))  # what an object store says, behind the words of other layers
+            told = _MESSAGE.search(str(error))  # the message of the object store, without other layers'
             words = told[1] if told else str(error).partition(", /")[0]
             reason = shorten(sanitise_line(mask_logins(words)), _REASON_LENGTH) or type(error).__name__
             advice = " Check the URL, and the keys in the environment." if "://" in self._uri else ""

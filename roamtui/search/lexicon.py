@@ -60,7 +60,8 @@ def make_pattern(name: str) -> str:
 
 
 _IMPLICATIONS = tuple(tuple(line.split(" => ")) for line in _read_lists()["implied"])
-"""Patterns of questions, each with words of an answer: 77 instead of 67 of 91 formal questions are met."""
+"""Patterns of questions, each with words of an answer. With them, 77 instead of 67 of 91 formal questions
+find their section."""
 
 
 class Language(StrEnum):
@@ -84,7 +85,7 @@ _GERMAN_ENDINGS = list_words("endings de")
 
 @lru_cache(maxsize=1 << 14)
 def reduce_word(word: str, language: Language) -> str:
-    """Return what the forms of a word share: its stem, or a German root, such as ``wahl`` for ``gewahlt``."""
+    """Return what all forms of a word share: its stem, or a German root: ``wahl`` for ``gewahlt``."""
     if language is Language.ENGLISH:
         return stem(word)
     word = _PARTICIPLE.sub("", word)

@@ -12,7 +12,7 @@ from roamtui.text import Span
 MATCHES_MAX = 1_000
 """Maximum number of matches of a phrase. Nobody steps through more."""
 _WINDOW_LENGTH = 1 << 18
-"""Number of characters searched before others have their turn: a millisecond of work."""
+"""Number of characters to search before other tasks have their turn: a millisecond of work."""
 _GAP_LENGTH_MAX = 16
 """Maximum number of characters between two words of a phrase: a line end and the margin of a quote."""
 _MARKS = "*_`"
@@ -27,12 +27,12 @@ class TitleList:
         runs = library.iter_runs()
         texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
         self._titles = sorted(enumerate(map(str.casefold, texts)), key=lambda title: len(title[1]))
-        """Each title, with the number of its section."""
+        """The number of each section, with its title in lower case."""
 
     def find(self, phrase: str, limit: int) -> tuple[Sequence[str], int]:
-        """Return the ids of at most `limit` sections whose titles have every word, and their number.
+        """Return the ids of at most `limit` sections whose titles have every word, and how many have them.
 
-        First come those that start with the phrase, then short ones. A section comes before its subsections.
+        Titles that start with the phrase come first, then short ones. A section precedes its subsections.
         """
         words = phrase.casefold().split()
         titles = self._titles
@@ -64,8 +64,8 @@ async def find_phrase(library: Library, phrase: str) -> tuple[Span, ...]:
     for document in [document for document, row, _ in library.iter_runs() if row == 0]:
         start = 0
         while start < len(document.text) and len(spans) < MATCHES_MAX:
-            # The window is longer by the longest match, with as many marks, so that a match may cross into
-            # the next. Lower case is found in a fifth of the time. Without İ, its length is the same.
+            # The window has room for the longest match and as many marks beyond its end, so that a match may
+            # end there. Lower case is found in a fifth of the time. Without İ, it does not change lengths.
             end = start + _WINDOW_LENGTH
             window = document.text[start : end + 2 * length_max].replace("İ", "i").lower()
             seen = _drop_marks(window) if shown else window
@@ -95,6 +95,6 @@ def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _make_pattern(phrase: str) -> str:
-    """Return a pattern for the words of a phrase, also where a line of a list or quote ends between them."""
+    """Return a pattern for the words of a phrase. Between them, a line of a list or quote may end."""
     gap = rf"\s[\s>]{{,{_GAP_LENGTH_MAX - 1}}}"
     return gap.join(map(re.escape, phrase.split()))

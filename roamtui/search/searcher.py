@@ -36,20 +36,20 @@ from roamtui.search.vectors import NearSection, VectorIndex, normalise_rows
 from roamtui.text import estimate_tokens
 
 _CLARITY_RANK = 10
-"""The score at this rank, or at the last rank, as a share of the best score shows how clear a search is."""
+"""The score at this rank, or at the last one, shows how unclear a search is: as a share of the best score."""
 _READ_LENGTH_MAX = 60_000
 """Number of characters of the first hit in which the terms of the query are looked for."""
 _SIMILAR_SHARE_MIN = 0.3
-"""Similarities up to this share of the best one count nothing. With a lower share, fewer everyday questions
-find their section. With a higher share, fewer first requests hold the evidence."""
+"""Similarities up to this share of the best one count as 0. With a lower share, fewer everyday questions find
+their section. With a higher share, fewer first requests hold the evidence."""
 _SECONDS_MAX = 5.0
-"""How long a search embeds missing chunks, once the model is loaded. A second is enough for 50 sections.
-A later answer is better than one from a part of the document."""
+"""How long a search embeds missing chunks, once the model is loaded: 50 sections a second. It is better to
+answer later than from a part of the document."""
 _SMALL_BATCH = 4
 """While the app embeds, a search waits for at most this many chunks."""
 _BATCH = 64
 _SAVED_AT_ONCE = 256
-"""Number of vectors that are saved together. Each time takes several requests to object storage."""
+"""Number of vectors that are saved together. Each save takes several requests to object storage."""
 _SAMPLE_LENGTH = 20_000
 """Number of characters that tell the language of a library."""
 _NEIGHBOUR_WEIGHT = 0.7
@@ -78,8 +78,7 @@ def make_searcher(
 class Searcher:
     """Finds sections of one library by words, by meaning, or by both. Thread-safe.
 
-    It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options
-    say.
+    As the options say, it adds neighbours of the hits, lets a model rerank them, and limits their number.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Searcher:
         services: SearchServices | None = None,
         location: IndexLocation | None = None,
     ) -> None:
-        """Search `library`. Its index is stored in `location`, if it is large or holds vectors.
+        """Search `library`. Its index is stored in `location` if the library is large or may have vectors.
 
         Raises:
             UsageError: Only vectors are to be searched, and there is no embedder.
@@ -120,7 +119,7 @@ class Searcher:
 
     @property
     def mode(self) -> SearchMode:
-        """How it searches: by words if there is no embedder."""
+        """How it searches: only by words if there is no embedder."""
         return self._options.mode if self._services.embedder is not None else SearchMode.KEYWORD
 
     @property
@@ -137,8 +136,8 @@ class Searcher:
     def prepare(self, on_progress: ProgressCallback | None = None) -> None:
         """Bring all indexes up to date before the first search, in a thread: it may take minutes.
 
-        If `on_progress` raises an error, what was embedded so far is kept, and a later call continues with
-        that. The words of all files are indexed together or, after an error, not at all.
+        If `on_progress` raises an error, the vectors made so far are kept, and a later call makes the others.
+        The words of all files are indexed together or, after an error, not at all.
         """
         with self._lock:
             self._update_indexes(on_progress)
@@ -164,7 +163,7 @@ class Searcher:
         return EmbeddingPlan(embedder=embedder.name, sections=sections, tokens=tokens, cost_usd=cost)
 
     def embed_all(self, on_progress: ProgressCallback | None = None) -> None:
-        """Embed everything that is missing, also by a server. Interruptions are handled as by `prepare`."""
+        """Embed all missing chunks, even by a server. An error of `on_progress` keeps the vectors so far."""
         on_progress = on_progress or self._services.on_progress or (lambda *_: None)
         total = 0
         vectors: VectorIndex | None = None
@@ -188,7 +187,7 @@ class Searcher:
     def embed_ahead(self, first: Sequence[str] = ()) -> bool:
         """Embed a little text on this machine ahead of searches, for a few tenths of a second.
 
-        What the last search found comes first, then the sections `first`. Return whether some may be left.
+        Hits of the last search come first, then the sections `first`. Return whether some text may be left.
         """
         embedder = self._services.embedder
         if embedder is None or not embedder.embeds_unasked:
@@ -198,7 +197,7 @@ class Searcher:
                 vectors = self._update_indexes()
                 if vectors is not None and vectors.missing:
                     self._embed(vectors, vectors.iter_missing((*self._found_ids, *first)), _SMALL_BATCH)
-            except RoamtuiError:  # the next search says so
+            except RoamtuiError:  # the next search reports it
                 return False
             return vectors is not None and vectors.missing > 0
 
@@ -230,14 +229,15 @@ class Searcher:
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits for any text, best first, below the section `within` or everywhere.
 
-        `library` is the searcher's own, or has changed since, for example because a page was loaded. It is
-        the searcher's own from now on.
+        `library` is the searcher's library or a newer version of it, which then takes its place.
 
-        There are none for a blank query, or if nothing shares a content word with the query or is near it in
-        meaning. If the query is a follow-up, the topics of `earlier` messages, oldest first, are favoured.
+        There are no hits for a blank query, or if no section shares a content word with the query or is near
+        it in meaning. If the query seems to continue `earlier` messages, oldest first, their topics are
+        favoured.
 
         Raises:
             UnknownSectionError: There is no section `within`.
+            RoamtuiError: All vectors are required, and some are missing or could not be made.
         """
         options = self._options
         limit = min(limit, options.limit or limit)
@@ -301,7 +301,7 @@ class Searcher:
     def _rank_by_meaning(
         self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
     ) -> dict[str, NearSection]:
-        """Return the sections nearest in meaning, and how near the results by words are."""
+        """Return how near the query are the sections nearest in meaning, and the results by words."""
         embedder = self._services.embedder
         if vectors is None or embedder is None or not self._knows_language(query):
             return {}
@@ -319,14 +319,14 @@ class Searcher:
         except RoamtuiError as error:
             self._fall_back_or_raise(error)
             return {}
-        if vectors.missing and not embedder.embeds_unasked:  # a local one continues by itself
+        if vectors.missing and not embedder.embeds_unasked:  # a local embedder continues by itself
             self._services.warn_once(
                 f"{self.vector_coverage.format()}. `roamtui index` with the same source compares all."
             )
         return near
 
     def _embed_found(self, vectors: VectorIndex) -> None:
-        """Embed missing chunks for a few seconds, those of the results by words before all others."""
+        """Embed missing chunks for a few seconds, first those of the results by words."""
         end = monotonic() + _SECONDS_MAX
         chunks = vectors.iter_missing(self._found_ids)
         while self._embed(vectors, chunks, _SMALL_BATCH) and monotonic() < end:
@@ -334,7 +334,7 @@ class Searcher:
         self._save(vectors)
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
-        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number."""
+        """Embed up to `count` of the chunks, and save if enough vectors are unsaved. Return how many."""
         batch = dict(islice(chunks, count))
         if batch:
             vectors.embed(batch)
@@ -360,7 +360,7 @@ class Searcher:
     def _order(
         self, ranking: Ranking, similarities: Mapping[str, float], within: str | None, limit: int
     ) -> tuple[Hit, ...]:
-        """Return the hits of words and meaning with their neighbours. Named sections come first."""
+        """Return the hits by words and by meaning with their neighbours. Financial statements come first."""
         library = ranking.library
         if self._options.mode is SearchMode.VECTOR:
             hits = mix_scores((), similarities, 1.0)
@@ -395,16 +395,16 @@ class Searcher:
 
 
 def _sample_text(library: Library) -> str:
-    """Return the starts of documents all over a library: not of all, if they would be tiny pieces."""
+    """Return the starts of documents spread over a library: of all, unless the pieces would be tiny."""
     documents = library.documents
     chosen = documents[:: len(documents) // isqrt(_SAMPLE_LENGTH) + 1]
     return " ".join(document.text[: _SAMPLE_LENGTH // len(chosen)] for document in chosen)
 
 
 def compute_meaning_weight(ranking: Ranking) -> float:
-    """Return the weight of meaning. It is higher if the words of the query tell less.
+    """Return the weight of meaning, from 0 to 1. It is higher if the words of the query tell less.
 
-    It is the mean of two signs: how slowly the scores of the hits fall, and the share of the query's terms
+    It is the mean of two values: how slowly the scores of the hits fall, and the share of the query's terms
     that the first hit lacks.
     """
     hits = [hit for hit in ranking.hits if not hit.is_financial_statement]
@@ -420,10 +420,10 @@ def compute_meaning_weight(ranking: Ranking) -> float:
 
 
 def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: float) -> list[Hit]:
-    """Return the hits of words, and the sections with similarities, in the order of words and meaning.
+    """Return the hits by words and the sections with similarities, ranked by both, best first.
 
-    `weight` is the weight of meaning. Sections that have not been compared keep their scores. Named
-    sections stay first.
+    `weight` is the weight of meaning. Sections that have not been compared keep their scores. Financial
+    statements stay first.
     """
     best = max(similarities.values(), default=0.0)
     if best <= 0:
@@ -455,7 +455,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
 def collect_neighbours(
     library: Library, found: Mapping[str, Hit], count: int, within: Collection[str] | None = None
 ) -> dict[str, Hit]:
-    """Return up to `count` parents, children and siblings that were not found, best first."""
+    """Return up to `count` parents, children and siblings of hits that were not found themselves."""
     added: dict[str, Hit] = {}
     for origin, hit in found.items():
         for neighbour_id, relation in _iter_relations(library, origin):

@@ -35,10 +35,10 @@ _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
 _BUSY_SECONDS = 10.0
 _START_SECONDS = 1.0
-"""A person waits for the summaries at every start."""
+"""Longest wait for a file in use when summaries are loaded, which delays every start."""
 _CACHE_KIB = 16_000
 _ABOVE_LENGTH_MAX = 200
-"""Maximum characters of a title that are indexed with each section below it, of maybe 100 KB."""
+"""Maximum characters of a title to index with each section below it. A title may have 100 KB."""
 SUMMARIES = "summary"
 """Kind of a saved summary. The kind of a vector is the name of its embedder."""
 _SCHEMA = (
@@ -79,7 +79,7 @@ class IndexedDocument(Struct, frozen=True):
     above: tuple[str, ...]
     """Titles of all nodes above it, nearest first."""
     loaded: frozenset[int]
-    """Rows of a folder or a list of links whose files are loaded. These are found by their own sections."""
+    """Rows of files and links that are loaded. They are not indexed, because their own sections are."""
     summary: str
     """The model's summary of it, which is searched like its first section."""
     digest: str
@@ -212,12 +212,12 @@ class SectionStore:
             return row.fetchone() is not None
 
     def load(self, kind: str) -> dict[str, Any]:
-        """Return what was saved of a kind, summaries or an embedder's vectors, by the text's digest."""
+        """Return all summaries, or all vectors of an embedder, by the digest of their text."""
         with self._lock, self._convert_errors():
             return dict(self._connection.execute(_LOADED, (kind,)))
 
     def save(self, kind: str, values: Mapping[str, str | bytes]) -> None:
-        """Save summaries or vectors by the digest of their text."""
+        """Save summaries, or vectors of an embedder, by the digest of their text."""
         with self._writing() as connection:
             rows = ((kind, digest, value) for digest, value in values.items())
             connection.executemany("INSERT OR REPLACE INTO saved VALUES(?, ?, ?)", rows)
@@ -230,7 +230,7 @@ class SectionStore:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Hold the lock while reading. Fails if another program has replaced text of this library."""
+        """Hold the lock while reading. Raise if another program has removed documents of this library."""
         with self._lock, self._convert_errors():
             version = self._connection.execute("PRAGMA data_version").fetchone()[0]
             if version != self._data_version:
@@ -242,7 +242,7 @@ class SectionStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the lock during a transaction, which is undone if an error is raised."""
+        """Hold the lock during a transaction. An error undoes it."""
         with self._lock, self._convert_errors(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
@@ -251,8 +251,8 @@ class SectionStore:
     def _convert_errors(self) -> Iterator[None]:
         """Convert errors of SQLite and the file system to `IndexLostError`.
 
-        A damaged file is deleted. If only its tables are damaged, the next opening fills them again, because
-        summaries cost money.
+        A damaged file is deleted. If only its search tables are damaged, the next opening fills them again:
+        the file may have summaries, which cost money.
         """
         try:
             yield
@@ -271,7 +271,7 @@ class SectionStore:
 
 
 def load_summaries(path: Path) -> dict[str, str]:
-    """Return the summaries in the index at `path`, without a change to it, or raise an `IndexLostError`."""
+    """Return the summaries in the index at `path` without changing it, or raise an `IndexLostError`."""
     url = f"{path.absolute().as_uri()}?mode=rw"  # `ro` cannot read a file whose writer was killed
     try:
         with closing(sqlite3.connect(url, timeout=_START_SECONDS, uri=True)) as connection:

@@ -25,7 +25,7 @@ from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 
 HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEADER)
 RANKED_LENGTH_MAX = 20_000
-"""Number of characters at the start of a section whose sentences are ranked."""
+"""Only sentences in this many characters at the start of a section are ranked."""
 SNIPPET_LENGTH = 240
 
 
@@ -55,9 +55,9 @@ def read_key_sentence(text: str, start: int, end: int) -> KeySentence:
 def list_related_words(
     matcher: TermMatcher, texts: Sequence[str], present: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """Return each term's synonyms and, unless it is `present`, the words that it may be a slip of.
+    """Return the synonyms of each term and, if it is not `present` in the texts, likely corrections of it.
 
-    `present` are the terms that the texts contain. In German, a `TermMatcher` counts synonyms as their terms.
+    In German, there are no synonyms, because a `TermMatcher` counts them as their terms.
     """
     words: list[str] = []
     if len(present) < len(matcher.terms):
@@ -71,7 +71,7 @@ def list_related_words(
 
 
 def make_question_matcher(question: str, texts: Sequence[str]) -> TermMatcher:
-    """Find the words of some texts that match the terms of a question, their synonyms and corrections.
+    """Make a matcher for a question's terms, their synonyms, and their corrections by words of the texts.
 
     Single letters are left out.
     """
@@ -83,7 +83,7 @@ def make_question_matcher(question: str, texts: Sequence[str]) -> TermMatcher:
 
 
 def get_row_name(unit: Unit) -> str:
-    """Return the first cell of a row with its column head, such as "class c"; empty for everything else."""
+    """Return the first cell of a row with its column head in lower case, such as "class c", or empty."""
     return unit.as_row.text.partition(" | ")[0].casefold() if unit.head_words else ""
 
 
@@ -97,8 +97,8 @@ def rank_sentences(
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a question best, best first.
 
-    Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its
-    rarity in the text. `join_row` returns terms that a row has from rows of other tables.
+    Headings and table heads are never returned. Without `weights`, a term weighs as much as it is rare in the
+    text. `join_row` returns the terms that a row has from rows of other tables.
     """
     units = read_units(text).units
     terms_by_unit = _assign_terms(units, matcher.locate(text))

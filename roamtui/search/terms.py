@@ -91,7 +91,7 @@ def space_unspaced_scripts(text: str) -> str:
 def iter_marked_words(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and letters of each word with something unseen inside, such as `**un**important`.
 
-    What is between two digits separates them.
+    Unseen characters between two digits separate them, as a space would.
     """
     start = end = 0
     letters = ""
@@ -150,7 +150,7 @@ def extract_query_terms(text: str) -> tuple[str, ...]:
 
 
 def _iter_terms(text: str) -> Iterator[str]:
-    """Yield words and identifiers. After a dotted one come those of its parts that contain an underscore."""
+    """Yield words and identifiers. The parts of a dotted identifier that have an underscore follow it."""
     text = _CONTRACTION.sub(" ", text) if "'" in text or "’" in text else text
     position = 0
     for match in _IDENTIFIER.finditer(text):
@@ -175,7 +175,7 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def list_similar_words(word: str, words: Sequence[str]) -> list[str]:
-    """Return up to three words that a mistyped one may mean, most similar first."""
+    """Return up to three of the `words` that a mistyped word may mean, most similar first."""
     from rapidfuzz import distance, process  # noqa: PLC0415
 
     if len(word) < _MISTYPED_LENGTH_MIN or not word.isalpha():
@@ -188,20 +188,20 @@ def list_similar_words(word: str, words: Sequence[str]) -> list[str]:
 class TermMatcher:
     """Finds the terms of a question in texts: words in all their forms, and other terms as they are.
 
-    A stop word is no form of another word: "what" has the stem of "whats", and "us" that of "use".
+    A stop word never counts as a form of another word, although "us" has the stem of "use".
     """
 
     def __init__(self, terms: Iterable[str], language: Language, units: Mapping[str, str] = {}) -> None:
-        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German.
+        """Find `terms`, which come from `extract_query_terms`. In German, synonyms count as their terms.
 
-        `units` has the word after each number of the question. Such a number is no sum of other money.
+        `units` has the word after each number of the question: "50 pounds" does not match "$50".
         """
         self.terms = tuple(terms)
         self.language = language
         self.units = units
         self._terms_by_form: dict[str, str] = {}
         self._terms_by_word: dict[str, str | None] = {}
-        """The words met so far. Most of them occur often and are no terms."""
+        """Cache of the words met so far, most of which are no terms."""
         self._patterns: dict[str, re.Pattern[str]] = {}
         for term in self.terms:
             if re.match(_UNSPACED_RUN, term):  # a script without spaces between words
@@ -217,7 +217,7 @@ class TermMatcher:
 
     @classmethod
     def for_question(cls, question: str) -> TermMatcher:
-        """Find the terms of a question."""
+        """Make a matcher for the terms of a question."""
         language = detect_language(question)
         stopped = STOP_WORDS_BY_LANGUAGE[language]
         numbers = _NUMBER_WITH_UNIT.findall(question.lower())
@@ -262,7 +262,7 @@ class TermMatcher:
         return None if is_other else self._terms_by_form.get(reduce_word(word, self.language))
 
     def _is_other_money(self, text: str, number: re.Match[str]) -> bool:
-        """Return whether the sign next to a number is no name of its unit. "£" is named "pound sign"."""
+        """Return whether a currency sign next to a number contradicts the unit that the question gives it."""
         if (unit := self.units.get(number.group())) is None:
             return False
         signs = text[max(0, number.start() - 1) : number.start()] + text[number.end() : number.end() + 1]

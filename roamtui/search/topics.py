@@ -20,8 +20,8 @@ _TOPIC_WEIGHT = 2.0
 def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> dict[int, float]:
     """Return the sections that earlier messages mention, strongest first, with strengths from 0 to 1.
 
-    Later mentions are stronger. If the query itself mentions a section, all strengths are lower, because it
-    may be about something new.
+    Later mentions are stronger. If the query itself mentions a section, all strengths are lower, because the
+    query may be about something new.
     """
     strengths: dict[int, float] = {}
     for age, turn in enumerate(reversed(earlier[-_MESSAGES_MAX:])):
@@ -35,7 +35,7 @@ def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> di
 def _match_topics(index: SectionIndex, text: str) -> dict[int, float]:
     """Return the sections whose titles a text mentions, with the strength of each mention.
 
-    It grows with the share of the title that is mentioned, and with the rarity of the mentioned words.
+    The strength grows with the share of the title that is mentioned, and with the rarity of these words.
     """
     mentioned: dict[int, float] = defaultdict(float)  # rarity of the mentioned words of each title
     for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):
@@ -53,7 +53,7 @@ def boost_topics(
 ) -> dict[int, float]:
     """Return the scores with a boost for the sections of each topic.
 
-    The boost grows with the strength of the topic, and with the best score of all topics.
+    The boost grows with the strength of the topic, and with the best score that a section of any topic has.
     """
     boosts: dict[int, float] = {}
     for topic, strength in topics.items():

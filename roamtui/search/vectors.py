@@ -68,7 +68,7 @@ def _read_section(node: Node) -> _Section | None:
 
 
 def split_text(text: str, size: int) -> Iterator[Bounds]:
-    """Yield the bounds of the pieces of a text, which together have everything except white space.
+    """Yield the bounds of pieces of at most `size` characters. Only white space is between them.
 
     A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence
     or line, or else after a word.
@@ -100,11 +100,11 @@ class NearSection(NamedTuple):
 
 
 class VectorIndex:
-    """The vectors that exist of one library's chunks. Some or all may be missing.
+    """The vectors of one library's chunks. Some or all may be missing.
 
-    Each chunk has a row. Its vector is stored by the digest of the titles and the text of its section, its
-    number, and the number of chunks. A section without text has one chunk with its titles. Any method may
-    raise a `RoamtuiError`: the embedder failed, another one has taken its place, or the store cannot be used.
+    Each chunk has a row. The key of its vector has the digest of its section's titles and text, its number,
+    and the number of chunks. A section without text has one chunk with its titles. Any method may raise a
+    `RoamtuiError`: the embedder failed or gives vectors of another length, or the store cannot be used.
     """
 
     def __init__(self, library: Library, chunk_size: int, store: VectorStore, embedder: Embedder) -> None:
@@ -115,9 +115,9 @@ class VectorIndex:
         self._store = store
         self._embedder = embedder
         self._sections: dict[str, int] = {}
-        """The number of the text of each section, in the order of the document. Several may have the same."""
+        """A number for each section, in document order. Sections with equal titles and text share one."""
         self._first_rows: list[int] = []
-        """The row of the first chunk of each text, and the number of all rows."""
+        """For each number, the row of its first chunk; at the end, the number of all rows."""
         self._keys: list[str] = []
         """The key of the vector of each row."""
         self._pieces: list[Bounds] = []
@@ -164,7 +164,7 @@ class VectorIndex:
 
     @property
     def unsaved(self) -> int:
-        """The number of vectors that would be lost now."""
+        """The number of vectors that are not in the store yet."""
         return len(self._unsaved)
 
     @property
@@ -173,7 +173,7 @@ class VectorIndex:
         return bool(self._matrix.size)
 
     def count_compared(self) -> int:
-        """Return the number of sections all of whose chunks have vectors."""
+        """Return the number of sections whose chunks all have vectors."""
         return len(self) - len(self._list_incomplete())
 
     def _list_incomplete(self) -> list[int]:
@@ -187,7 +187,7 @@ class VectorIndex:
         return positions
 
     def iter_missing(self, first: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
-        """Yield the row and the text of each chunk without a vector: of the sections `first`, then of all."""
+        """Yield row and text of each chunk without a vector: of the sections `first`, then of all others."""
         ids = [*self._sections]
         others = (ids[position] for position in self._list_incomplete())
         for section_id in chain(first, others):
@@ -198,12 +198,12 @@ class VectorIndex:
                 yield row, f"{section.titles}\n{section.text[slice(*self._pieces[row])]}".strip()
 
     def _list_rows(self, section_id: str) -> range:
-        """Return the rows of a section, which are none if it has only subsections."""
+        """Return the rows of a section; none if it has only subsections."""
         number = self._sections.get(section_id)
         return range(0) if number is None else range(*self._first_rows[number : number + 2])
 
     def embed(self, chunks: Mapping[int, str]) -> None:
-        """Embed chunks of `iter_missing`."""
+        """Embed chunks from `iter_missing`, by row."""
         # a batch takes as long as its longest text
         ordered = sorted(chunks.items(), key=lambda chunk: len(chunk[1]))
         vectors = normalise_rows(self._embedder.embed([text for _, text in ordered]))
@@ -212,9 +212,9 @@ class VectorIndex:
         self._unsaved += rows
 
     def save(self) -> None:
-        """Save what has been embedded since the last time. If that fails, it is not tried again.
+        """Save the vectors made since the last call. If that fails, these are never saved.
 
-        Once nothing is missing, and all files are read, stored vectors of other text are deleted.
+        Once no vector is missing and all files are loaded, stored vectors of other text are deleted.
         """
         unsaved, self._unsaved = self._unsaved, []
         if unsaved:
@@ -265,7 +265,7 @@ class VectorIndex:
         return near
 
     def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:
-        """Take the vectors of chunks. One with infinite or undefined numbers becomes zero."""
+        """Set the vectors of rows. A vector with infinite or undefined numbers becomes zero."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         if not self.has_any:
