@@ -34,7 +34,7 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")
 _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")
 _MARK = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?(?:>|\Z)")
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)])[ \t]+|\|)+", re.MULTILINE)
-CELL_BORDER = re.compile(r"(?<!\\)\|")
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
 _SIGNS = re.compile(r"(?<![\d*])\*+(?=[^\s*])|(?<=[^\s*])\*+(?![\d*])|__+|`+|~~|(?<!\w)_|_(?!\w)")
 """Signs of emphasis. A star between two digits belongs to a number, even if Markdown could hide it."""
 _CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
@@ -56,7 +56,7 @@ def extract_words(text: str) -> str:
         text = _ESCAPED.sub(lambda match: match[1].translate(_SHIELD), text)
         text = _LINK.sub(r"\1", _IMAGE.sub("", _HIDDEN.sub("", text)))
         text = _LINE_MARKS.sub("", strip_tags(text))
-        text = _SIGNS.sub("", CELL_BORDER.sub(" ", text)).translate(_UNSHIELD)
+        text = _SIGNS.sub("", _CELL_BORDER.sub(" ", text)).translate(_UNSHIELD)
     return sanitise_line(text)
 
 

@@ -30,7 +30,6 @@ from roamtui.markdown.blocks import (
     Table,
     Words,
 )
-from roamtui.markdown.inline import CELL_BORDER
 from roamtui.markdown.table_header import TableHeader
 from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.plain import sanitise_line
@@ -121,7 +120,12 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @property
     def words(self) -> str:
         """All of its text but pictures, with tildes around struck-out words."""
-        return "".join(piece.marked for piece in self.whole.pieces if not piece.is_image)
+        return self.whole.words
+
+    @property
+    def line(self) -> str:
+        """Its words, with bars between the cells of a row."""
+        return " | ".join(filter(None, (cell.words.strip() for cell in self.cells)))
 
     @cached_property
     def as_row(self) -> VisibleText:
@@ -353,13 +357,17 @@ def _join_cells(cells: Iterable[VisibleText]) -> Iterator[VisiblePiece]:
 def read_visible_line(text: str) -> str:
     """Return the words of a piece of Markdown on one line, without pictures. Words in code stay as they are.
 
-    Struck-out words are between tildes. The piece may be cut from a text: a row of a table without its head,
-    or words with half a tag.
+    Bars divide cells. A slash divides rows or items if the first ends without punctuation. Struck-out words
+    are between tildes. The piece may be cut from a text: a row of a table without its head, or words with
+    half a tag.
     """
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     piece = _CUT_TAG.sub("", text.strip())
-    if piece.startswith("|"):
-        piece = CELL_BORDER.sub(" ", piece).strip()
-    units = list_units(piece, parse_markdown(piece))
-    return sanitise_line(" ".join(unit.words for unit in units if unit.kind is not UnitKind.LABEL))
+    line = ""
+    for unit in list_units(piece, parse_markdown(piece)):
+        if unit.kind is not UnitKind.LABEL and (words := unit.line):
+            is_divided = line[-1:].isalnum() and (unit.kind.is_row or unit.kind is UnitKind.ITEM)
+            line = f"{line} / {words}" if is_divided else f"{line} {words}"
+    line = sanitise_line(line)
+    return line.strip("| ") if piece.startswith("|") else line

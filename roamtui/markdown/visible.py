@@ -45,6 +45,11 @@ class VisibleText(Struct, frozen=True, dict=True):
         """The visible text."""
         return "".join([piece.text for piece in self.pieces])
 
+    @property
+    def words(self) -> str:
+        """The visible text without pictures, with tildes around struck-out words."""
+        return "".join(piece.marked for piece in self.pieces if not piece.is_image)
+
     @cached_property
     def sentence_ends(self) -> array[int]:
         """The offset after each sentence but the last."""

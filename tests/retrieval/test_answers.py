@@ -190,7 +190,7 @@ def _prefer(words: str) -> Comparison:
     return lambda _query, texts: [0.9 if words in text else 0.1 for text in texts]
 
 
-@pytest.mark.parametrize(("others", "shown"), [(0, ""), (8, "Punt 3 crowns")])
+@pytest.mark.parametrize(("others", "shown"), [(0, ""), (8, "Punt | 3 crowns")])
 def test_meaning_chooses_a_row_only_of_a_table_too_long_to_show(others: int, shown: str) -> None:
     rows = "".join(f"| Barge {number} | 5 crowns |\n" for number in range(others))
     table = (
@@ -198,7 +198,7 @@ def test_meaning_chooses_a_row_only_of_a_table_too_long_to_show(others: int, sho
     )
     compare = _prefer("Class Punt | Fee 3 crowns")
     assert _read_likeliest("What is the fee for a small boat?", table, compare).words == shown
-    assert _read_likeliest("What is the fee for a punt?", table).words == "Punt 3 crowns", "a word chooses it"
+    assert _read_likeliest("What is the fee for a punt?", table).words == "Punt | 3 crowns", "a word chooses it"
 
 
 def test_a_short_list_is_shown_with_the_sentence_that_leads_it_in() -> None:
@@ -212,7 +212,7 @@ def test_words_that_the_titles_have_do_not_choose_the_row() -> None:
     library = make_library(f"# Acme report\n\n## Results\n\n| Item | 2023 |\n|---|---|\n{rows}")
     hits = [Hit(section_id=id_of(library, "Results"), score=1.0, why="")]
     passage = choose_passages(library, "What were the net sales of Acme?", hits)[0]
-    assert passage.key_sentence.words == "Net sales 500"
+    assert passage.key_sentence.words == "Net sales | 500"
 
 
 def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
