@@ -2,7 +2,7 @@
 
 Key bindings, the list of commands, the hints at the bottom and docs/keys.md are all generated from it. The
 action `tree.read` calls the method `action_read` of the widget that owns the scope `tree`, unless its row
-names another method. A `Keymap` has the actions with the keys that a person rebound.
+names another method. A `Keymap` holds the actions with a person's own keys.
 """
 
 import re
@@ -20,7 +20,7 @@ from roamtui.errors import format_nearest_name
 
 
 class Scope(StrEnum):
-    """A group of actions. GLOBAL, MOVE and SECTION work in several parts of the app, all others in one."""
+    """A group of actions, and the part of the app where they work. GLOBAL, MOVE and SECTION span several."""
 
     GLOBAL = "global"
     MOVE = "move"
@@ -53,7 +53,7 @@ _OUTSIDE_BOX = "Outside the question box"
 PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 """The panes of a document, from left to right."""
 SECTION_PANES = (Scope.TREE, Scope.READER)
-"""The panes where a letter may change a section. In the conversation, letters only move, copy and show."""
+"""The panes whose letter keys open and close sections. In the conversation, no letter does that."""
 DOCUMENT_PARTS = (*PANES, Scope.INPUT)
 """The parts of the screen of a document."""
 _WORKS_IN: Mapping[str, Iterable[Scope]] = {
@@ -70,7 +70,7 @@ _WORKS_IN: Mapping[str, Iterable[Scope]] = {
     "chat.retry": DOCUMENT_PARTS,
     "chat.select_citation": DOCUMENT_PARTS,
 }
-"""Where the actions of a scope work, unless that is one part of the app, and where single ones work too."""
+"""By scope: the parts of the app where its actions work, if several. By action id: further parts."""
 
 
 class Action(Struct, frozen=True):
@@ -93,7 +93,7 @@ class Action(Struct, frozen=True):
 
     @property
     def scope(self) -> Scope:
-        """The scope where its keys work."""
+        """The group that the action belongs to."""
         return Scope(self.id.partition(".")[0])
 
     @property
@@ -104,7 +104,7 @@ class Action(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Where its keys work, in words for the screen. Letters are text in the question box."""
+        """Where its keys work, in words for the screen. In the question box, a letter of GLOBAL is text."""
         is_letter = bool(self.keys) and not self.works_while_typing
         return _OUTSIDE_BOX if self.scope is Scope.GLOBAL and is_letter else SCOPE_TITLES[self.scope]
 
@@ -134,7 +134,7 @@ _in_app = partial(_row, call="app.{}")
 _on_screen = partial(_row, call="screen.{}")
 _on_section = partial(_row, call="screen.apply('{}')")
 _priority = partial(_row, runs_from_help=False, is_priority=True)
-"""An action that gets its key before the focused widget. If it moves the focus, the next keys go there."""
+"""An action that gets its key before the focused widget does. The list of commands cannot run it."""
 _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.GLOBAL: (
         _priority("next_pane", "tab", "next pane", "Go to the next pane.", "step_pane(1)"),
@@ -295,10 +295,10 @@ _KEY_NAMES = {
 
 
 _OWN = ".own"
-"""Suffix of the id of an action's second binding, which gets a person's own keys."""
+"""Each action has a second binding, for a person's own keys. Its id ends in this."""
 _NO_KEY = "unbound"
-"""A key that no terminal sends. Bindings without keys have it."""
-# Textual sends "enter"
+"""The key of a binding that has no key. No terminal sends it."""
+# Textual names that key "enter"
 _NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum()) - {"return"}
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 
@@ -311,7 +311,7 @@ class Keymap(Struct, frozen=True):
     conflicts: tuple[str, ...]
     """One sentence for each action that could not be rebound or lost a key."""
     first_keys: Mapping[str, str]
-    """The first key of each action for the screen, or a dash if it has no key."""
+    """By action id: the name of its first key for the screen, or a dash if it has no key."""
 
     def for_scope(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
@@ -324,7 +324,7 @@ class Keymap(Struct, frozen=True):
         return frozenset(key for action in (*self.for_scope(Scope.CHAT), *lines) for key in action.keys)
 
     def get_bound(self, action_ids: Iterable[str]) -> list[Action]:
-        """Return the actions that have a key."""
+        """Return the actions with these ids, except those that have no key."""
         return [self.actions[action_id] for action_id in action_ids if self.actions[action_id].keys]
 
     @property
@@ -339,7 +339,7 @@ class Keymap(Struct, frozen=True):
 
 
 def make_bindings(*scopes: Scope, works_in: Iterable[Scope] = ()) -> list[BindingType]:
-    """Make bindings for the actions of `scopes`. With `works_in`, they all work there."""
+    """Make bindings for those actions of `scopes` that work in every part in `works_in`."""
     bindings: list[BindingType] = []
     for action in ACTIONS:
         if action.scope in scopes and action.works_in.issuperset(works_in):
@@ -351,7 +351,7 @@ def make_bindings(*scopes: Scope, works_in: Iterable[Scope] = ()) -> list[Bindin
 
 
 def build_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
-    """Return the actions with a person's own keys. Other actions that work in the same place lose them."""
+    """Apply a person's own keys, by action id. Other actions that work in the same place lose these keys."""
     actions = {action.id: action for action in ACTIONS}
     problems = []
     rebound_ids = []

@@ -47,7 +47,7 @@ _FOLDER = Path(__file__).parent
 _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 _TERMINAL_SECONDS = 1.0
-"""How often the app checks whether its terminal is there: not every terminal sends a signal at its end."""
+"""How often the app checks that its terminal exists. Not every terminal sends a signal when it closes."""
 _TYPING_STEP_SECONDS = 0.1
 _START_MODE = "start"
 """The mode behind the start screen once the last document is closed."""
@@ -76,7 +76,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def __init__(self, options: TuiOptions, first: DocumentSession | TableSession | None = None) -> None:
         """Show `first`, or let the person choose a document."""
         self.available_themes, theme, theme_problem = load_themes(options.theme)
-        # before the style sheet is made: a change later would parse it again
+        # set before the style sheet exists, because a later change would parse it again
         self.set_reactive(App.theme, theme)
         super().__init__()
         self._options = options
@@ -85,7 +85,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._problems = " ".join(filter(None, (*self._keys.conflicts, theme_problem)))
         self.key_queue = KeyQueue(self, super().on_event)
         self._quit_dialog: ConfirmDialog | None = None
-        """The last question whether to quit."""
+        """The dialog that last asked whether to quit."""
         self._pages: dict[str, _Page] = {}
         """All open documents and tables by mode, in the order in which a key leads from one to the next."""
         if isinstance(first, DocumentSession):
@@ -95,7 +95,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def get_driver_class(self) -> type[Driver]:
         _xterm_parser.XTermParser = PasteParser  # type: ignore[misc]  # the module of the driver imports it from there
         driver_class = super().get_driver_class()
-        # a byte that is no UTF-8, as in text in Latin-1, would end the thread that reads keys, and the app
+        # With a strict decoder, a byte that is not UTF-8 would end the thread that reads keys, and the app.
         vars(sys.modules[driver_class.__module__]).update(getincrementaldecoder=get_lenient_decoder)
         return driver_class
 
@@ -136,11 +136,11 @@ class RoamApp(App[None], inherit_bindings=False):
             self.notify(self._problems, severity="warning", markup=False)
         self.run_worker(self.key_queue.run(), group="keys")
         self._watch_terminal()
-        # the terminal forgot the screen
+        # the shell has written over the screen
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
     def _watch_terminal(self) -> None:
-        """Leave if the program is asked to end, or its terminal goes away. The answer so far is saved."""
+        """Quit if a signal asks for it or the terminal closes. The answer so far is saved."""
         if self.is_headless or self.is_web:  # a browser's driver does this itself
             return
         add_end_handler(self._leave_terminal)
@@ -153,7 +153,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self._leave_terminal()
 
     def _leave_terminal(self) -> None:
-        # writing to a terminal that is gone would stop the thread that writes, and so the app
+        # Writing to a closed terminal would block the thread that writes, and so the app.
         if not os.isatty(0):
             nowhere = os.open(os.devnull, os.O_RDWR)
             for descriptor in (0, 1, 2):
@@ -162,7 +162,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def exit(self, *args: Any, **options: Any) -> None:
-        """End the app. First, save the typed text and the waiting questions, which would be lost."""
+        """Save the typed text and the waiting questions, then end the app."""
         for screen in self.documents.values():
             screen.questions.drafts.release()
         super().exit(*args, **options)
@@ -177,11 +177,11 @@ class RoamApp(App[None], inherit_bindings=False):
     async def _ask_for_approval(
         self, approval: ApprovalRequest, expected_on: Screen[None] | None = None, *, name: str
     ) -> bool:
-        """Ask before anything that costs money, and before fetching a page of another site.
+        """Ask the person to approve a cost, or pages of another site. Return whether they do.
 
-        If several documents or tables are open, the question has the `name` of the one that needs it.
-        Unless the person looks at the screen where it is expected, this waits while they are typing, because
-        a letter of their text must not be the answer.
+        If several documents or tables are open, the question begins with `name`, the one that asks. Unless
+        the person sees the screen `expected_on`, wait until they stop typing: a letter of their text must not
+        answer the question.
         """
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
 
@@ -202,7 +202,7 @@ class RoamApp(App[None], inherit_bindings=False):
         return mode
 
     def _switch_to(self, mode: str, *, can_return: bool = False) -> None:
-        """Show a document or table, from which the person can return. Work in the others continues."""
+        """Show a document or table. With `can_return`, the person can go back from it to the current one."""
         if can_return and mode != self.current_mode and self.current_mode in self._pages:
             self._pages[mode].origin = self.current_mode
         self.switch_mode(mode)
@@ -241,7 +241,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if not self._pages:
             self.action_open_document()
         if closed.document is not None:
-            # another program may lock it for seconds
+            # another program may lock the file of the conversation for seconds
             if failure := await asyncio.to_thread(closed.document.session.close):
                 self.notify(failure, severity="warning", markup=False)
             await self._release_model(ModelReleased(closed.document.agent.model))
@@ -253,7 +253,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @property
     def _shared_model(self) -> Model | None:
-        """The model of the current document, unless it answers only for that one."""
+        """The current document's model, to use for another one. None if it has only a recorded answer."""
         screen = self.documents.get(self.current_mode)
         return screen.agent.model if screen and screen.agent.model.name != RECORDED else None
 
@@ -279,7 +279,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @on(DocumentRequested)
     @work(group="opening", exit_on_error=False)
     async def action_open_document(self, request: DocumentRequested | None = None) -> None:
-        """Show a document, or one that the person chooses. If they leave and none is open, leave the app."""
+        """Show a document, or let the person choose one. If they choose none and none is open, quit."""
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
 
         request = request or DocumentRequested()
@@ -293,7 +293,7 @@ class RoamApp(App[None], inherit_bindings=False):
             if isinstance(opened, DocumentSession):
                 screen = self._make_screen(opened)
                 mode = self._add_page(screen, _Page(screen))
-                request = DocumentRequested(place=request.place, note=request.note)  # the rest is done
+                request = DocumentRequested(place=request.place, note=request.note)  # the source is open
             elif opened is not None:  # it is open already
                 request = opened
                 mode = self._find_mode(opened)
@@ -326,7 +326,7 @@ class RoamApp(App[None], inherit_bindings=False):
             await super().on_event(event)
 
     def watch_app_focus(self, focus: bool) -> None:  # noqa: FBT001 - Textual calls it
-        """Focus the initial widget of a screen, if the terminal had no focus when the screen was shown."""
+        """Focus the first widget of a screen that was shown while the terminal had no focus."""
         if focus and self.screen.focused is None:
             self.screen.focus_next(self.screen.AUTO_FOCUS or "*")
 
@@ -344,9 +344,9 @@ class RoamApp(App[None], inherit_bindings=False):
             main.status_line.message = ""
 
     def action_help(self, typed: str = "") -> None:
-        """List commands and keys, or close the list. The chosen one runs as if its key were pressed there.
+        """List commands and keys, or close the list. A chosen command runs on the screen below the list.
 
-        Text that was `typed` in the question box returns to it if it is no command.
+        `typed` is text from the question box. It returns there if it is not a command.
         """
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
@@ -365,15 +365,15 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def action_suspend_process(self) -> None:
-        """Stop all processes that the shell started together: one such as `make` would keep the terminal.
+        """Stop this program and those that the shell started with it: one such as `make` keeps the terminal.
 
-        A group that leads the session is not stopped, because no shell could take the terminal.
+        If the process group leads the session, stop nothing, because no shell could take over the terminal.
         """
         driver = self._driver
         if sys.platform != "win32" and driver and driver.can_suspend and os.getpgrp() != os.getsid(0):
             driver.suspend_application_mode()
             os.killpg(0, signal.SIGSTOP)
-            # The shell has continued it, and the driver has drawn nothing yet.
+            # Here the shell has continued the program, but the driver has drawn nothing yet.
             self.call_later(self.refresh, layout=True)
         else:
             self.notify("roamtui cannot go into the background here.", markup=False)
@@ -400,6 +400,6 @@ class RoamApp(App[None], inherit_bindings=False):
         self.push_screen(ThemeDialog(self, self._options.services))
 
     async def on_unmount(self) -> None:
-        """Close the models, whose processes would outlive the app."""
+        """Close the models, because their processes would outlive the app."""
         for model in {screen.agent.model for screen in self.documents.values()}:
             await model.close()

@@ -22,15 +22,15 @@ from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import StatusLine
 
 _CHECK_SECONDS = 2.0
-"""Interval between two checks of the document on disk, and of whether the person is idle."""
+"""How often the document on disk is checked, and whether the person is idle."""
 _IDLE_SECONDS = 2.0
-"""Work ahead begins when a person has not typed for this long."""
+"""The document is embedded ahead once the person has not typed for this long."""
 _AHEAD_PAUSE_SECONDS = 0.02
-"""Pause after each part of the work ahead, in which a key or a question is noticed."""
+"""Pause after each embedded part, in which a key or a question can interrupt the work."""
 
 
 class BackgroundWork:
-    """Works for the screen of a document, in workers of the screen, and tells the screen what it did."""
+    """Tasks of a document's screen, as its workers. They report to the screen by messages."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class BackgroundWork:
         self._screen.run_worker(work, group=group, exclusive=replaces, exit_on_error=False)
 
     def start(self) -> None:
-        """Begin with all that the first screen did not need."""
+        """Start all tasks. Called after the first screen is shown, which needs none of them."""
         self.prepare_agent()
         self._run(self._check_quotes, "verdicts", replaces=True)
         self._run(self._watch_document, "watching")
@@ -66,7 +66,7 @@ class BackgroundWork:
         self._run(self._reload, "reloading")
 
     def follow_event(self, event: ConversationEvent) -> None:
-        """Catch up with a document that was loaded or reloaded, or with another conversation."""
+        """Embed text that the event may have loaded, and check quotes that it may have changed."""
         if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
             self._run(self._embed_ahead, "embedding", replaces=True)
         if isinstance(event, DocumentReloaded | ConversationStarted | AnswerChosen):
@@ -113,7 +113,7 @@ class BackgroundWork:
     async def _watch_document(self) -> None:
         """Check the document every two seconds, in one worker: a new worker costs more than a check."""
         while True:
-            if self._screen.is_active:  # else the check would draw all of it again below a dialog
+            if self._screen.is_active:  # below a dialog, a check would draw the whole screen again
                 await self.check_for_changes()
             await asyncio.sleep(_CHECK_SECONDS)
 

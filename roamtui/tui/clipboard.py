@@ -10,7 +10,7 @@ from roamtui.tui.actions import Keymap
 
 
 def copy(widget: Widget, text: str, description: str) -> None:
-    """Copy text to the clipboard, and say it. `description` names the text, such as `the answer`."""
+    """Copy text to the clipboard, and tell the person. `description` names the text, such as `the answer`."""
     widget.app.copy_to_clipboard(sanitise_text(text))
     widget.notify(f"Copied {description}.", markup=False)
 
@@ -18,7 +18,7 @@ def copy(widget: Widget, text: str, description: str) -> None:
 def copy_or_stop(screen: Screen[None], selected_text: str, stop: Callable[[], bool], keys: Keymap) -> None:
     """Copy the selection of the focused widget or of the screen. Without a selection, call `stop`.
 
-    If there is nothing to do, name the key that quits, because in most programs ctrl+c does.
+    `stop` returns whether it stopped anything. If not, name the key that quits: elsewhere ctrl+c does that.
     """
     selected_text = selected_text or screen.get_selected_text() or ""
     if selected_text:

@@ -1,4 +1,4 @@
-"""What the app needs from outside, and for each open document: its agent, and how to reload it."""
+"""The services that the app needs from outside, and its open documents and tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OfferGroup(StrEnum):
-    """The headings of the start screen, in this order. Each is above its offers; what was typed has none."""
+    """The groups of offers on the start screen, in this order, by heading. A typed source has no heading."""
 
     TYPED = ""
     SOURCE = "Recent documents"
@@ -44,15 +44,15 @@ class StartOffer(Struct, frozen=True, kw_only=True):
     conversation_id: str | None = None
     """The conversation to resume, or None for a new one."""
     model: Model | None = None
-    """Answers in the place of the settings' model."""
+    """The model that answers, or None for the one in the settings."""
     is_missing: bool = False
-    """Whether the document of the conversation is no longer there, so that its new place must be asked."""
+    """Whether the conversation's document is gone, so that the person is asked where it is now."""
     refusal: str = ""
-    """A sentence that says why it cannot be opened, such as a damaged conversation. Empty if it can."""
+    """A sentence that says why it cannot be opened, for example because it is damaged. Empty if it can."""
 
 
 class Services(Protocol):
-    """What the app needs from outside. A method that can fail raises `RoamtuiError`."""
+    """Everything that the app asks of other layers. A method that can fail raises `RoamtuiError`."""
 
     def list_models(self) -> tuple[ModelOffer, ...]:
         """List the models to choose from."""
@@ -63,7 +63,7 @@ class Services(Protocol):
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
         """Make a model, by default the one in the settings.
 
-        In a test, a reply has one token and is not retried.
+        With `is_test`, a reply has one token and a failed request is not repeated.
         """
 
     def save_settings(self, values: Mapping[str, str]) -> None:
@@ -75,7 +75,7 @@ class Services(Protocol):
     def open_source(
         self, source: str, conversation_id: str | None, model: Model | None, on_progress: ProgressCallback
     ) -> DocumentSession:
-        """Open a path, as a person may type it, or a URL, and resume a conversation, if one is given.
+        """Open a path, as a person may type it, or a URL. Resume the conversation, if an id is given.
 
         `model` replaces the model of the settings. Called in a thread. Raises what `on_progress` raises.
         """
@@ -85,14 +85,14 @@ class Services(Protocol):
 
 
 class TuiOptions(Struct, frozen=True, kw_only=True):
-    """How the app looks, and what serves it."""
+    """The app's services and its settings."""
 
     services: Services
     theme: str | None = None
     keys: Mapping[str, str] = {}
-    """The keys that replace the default ones, by action id. An empty one leaves the action without a key."""
+    """By action id: the key that replaces the default ones. If empty, the action has no key."""
     api_base: str = ""
-    """The server of a model whose name is typed, as the command line says; empty for the provider's own."""
+    """The server for models whose name is typed, from the command line. Empty for the provider's own."""
 
 
 class DocumentSession(Struct, frozen=True, kw_only=True):
@@ -123,7 +123,7 @@ class DocumentSession(Struct, frozen=True, kw_only=True):
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""
         failure = self.conversation.close()
         source_loader = self.conversation.source_loader
-        if source_loader is not None:  # a closed screen is part of a cycle that is never collected
+        if source_loader is not None:  # closed screens are never garbage-collected, so their loaders are not
             source_loader.close()
         return failure
 

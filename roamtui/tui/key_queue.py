@@ -22,11 +22,11 @@ from roamtui.plain import sanitise_paste
 TYPING_SECONDS = 1.0
 """People who type seldom pause longer than this between two keys."""
 _WAIT_SECONDS_MAX = 1.0
-"""A widget that is removed does not answer. Then the next key is handled after this time."""
+"""Time to wait for a widget to handle a key. A widget that was removed never answers."""
 _TYPED_AHEAD_SECONDS = 0.5
-"""Keys this early were typed before the app took over the terminal, which sent Enter as a line feed."""
+"""Keys that arrive this soon were typed before the app took over the terminal, so Enter is a line feed."""
 _PAUSE_SECONDS = 0.5
-"""After a pause of this length, the next key is not expected at once."""
+"""After a pause of this length, no key is expected soon, so there is time to collect garbage."""
 _START_STEP_SECONDS = 0.01
 _START_STEPS_MAX = 200
 
@@ -45,10 +45,10 @@ class KeyQueue:
         self.typed_at = monotonic()
         """When a text field last got a key, or when the app was made."""
         self.waiting = asyncio.Queue[TypedEvent]()
-        """What was typed and not handled yet."""
+        """The typed events that are not handled yet."""
 
     def put(self, event: TypedEvent) -> None:
-        """Handle an event once all earlier events are handled."""
+        """Queue an event, to be handled after all earlier ones."""
         if isinstance(event, events.Paste):
             event.text = sanitise_paste(event.text)
         elif event.key == "ctrl+j" and monotonic() < self._shown_at + _TYPED_AHEAD_SECONDS:
@@ -77,7 +77,7 @@ class KeyQueue:
                 if isinstance(target, Input | TextArea):
                     self.typed_at = monotonic()
                 await self._forward(event)
-                # First by the widget that gets the key, then by the one that has the focus after it.
+                # First wait for the widget that got the key, then for the one that has the focus now.
                 await _wait_until_idle(target)
                 await _wait_until_idle(self._app.focused or self._app.screen)
                 self.waiting.task_done()
@@ -91,7 +91,7 @@ class KeyQueue:
 
 
 async def _wait_until_idle(target: DOMNode) -> None:
-    """Wait until a widget and its ancestors have handled all that they were sent so far."""
+    """Wait until a widget and its ancestors have handled all messages sent to them so far."""
     for node in target.ancestors_with_self:
         is_idle = asyncio.Event()
         if node.call_later(is_idle.set):

@@ -12,9 +12,9 @@ from roamtui.conversation.update import Command
 from roamtui.models.base import Model
 
 TARGET_META = "roamtui_target"
-"""Key of the index of a target in the style of its words."""
+"""The style metadata key of a target's words. The value is the index of the target."""
 LINK_META = "roamtui_link"
-"""Key of the number of a link in the style of its words."""
+"""The style metadata key of a link's words. The value is the number of the link."""
 
 
 class SectionTarget(Struct, frozen=True):
@@ -23,7 +23,7 @@ class SectionTarget(Struct, frozen=True):
     section_id: str
     citation: Citation | None = None
     key_sentence: str = ""
-    """The words of a long quote that a person looks for."""
+    """The sentence to highlight in a quote that may be too long for the view. Empty for the whole quote."""
 
 
 class LinkTarget(Struct, frozen=True):
@@ -59,16 +59,16 @@ class TargetSelected(Message):
 
 @dataclass
 class StatusMessage(Message):
-    """A few words for the status line, which replace the previous ones."""
+    """A few words for the status line. They replace the previous ones."""
 
     words: str
     is_progress: bool = False
-    """Whether they say what is happening. They stay when a key is pressed."""
+    """Whether they say what is happening. A key press does not remove such words."""
 
 
 @dataclass
 class NoticeRaised(Message):
-    """A sentence for the conversation, after what is there."""
+    """A sentence to add at the end of the conversation on the screen."""
 
     words: str
 
@@ -96,13 +96,14 @@ class DocumentRequested(Message):
     conversation_id: str | None = None
     """The conversation to resume."""
     place: str | SectionTarget | None = None
-    """An anchor, section or quote to show there. The person can go back from it."""
+    """An anchor, section or quote to show in the document. The person can go back from there."""
     note: str = ""
+    """A sentence for the person, shown with the document."""
 
 
 @dataclass
 class ReturnRequested(Message):
-    """A person wants to go back to the document whose link led to this one."""
+    """A person wants to go back to the document or table that led to this document."""
 
 
 @dataclass

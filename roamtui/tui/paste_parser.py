@@ -1,8 +1,8 @@
 """`PasteParser`: distinguishes pasted from typed text, even if the pasted text has control characters.
 
 Terminals put marks around a paste. Some, such as the one in the page of `roamtui serve`, leave control
-characters in it, and Textual 8.2.8 acts on them: a mark inside the text ends the paste, and what follows is
-typed. So a web page could put a text on the clipboard that sends a question, or quits the app.
+characters in it, and Textual 8.2.8 obeys them: a mark inside the text ends the paste, and the rest counts as
+typed. So a web page could put text on the clipboard that sends a question or quits the app.
 """
 
 import codecs
@@ -21,12 +21,12 @@ _PAUSE_SECONDS = 0.2
 
 
 def get_lenient_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
-    """Return what `codecs.getincrementaldecoder` does, but with � for bytes that are not of the encoding."""
+    """Return a decoder as `codecs.getincrementaldecoder` does, but one that decodes invalid bytes as �."""
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
 
 class PasteParser(XTermParser):
-    """Parses input. All text from the mark of a paste to the first pause after its last mark is pasted."""
+    """Parses input. Text counts as pasted from the first mark of a paste to a pause after its last mark."""
 
     _parts: list[str] | None = None
     """What has arrived since the mark at the start of a paste. None outside of a paste."""
@@ -54,7 +54,7 @@ class PasteParser(XTermParser):
             yield from self.feed(rest)
 
     def _feed_typed(self, data: str) -> Iterator[Message]:
-        """Parse text without marks around it. Right after a paste, it is text of the paste, not keys."""
+        """Parse text without marks around it. Right after a paste, such text still belongs to the paste."""
         if monotonic() > self._pasted_at + _PAUSE_SECONDS:
             yield from super().feed(data)
             return

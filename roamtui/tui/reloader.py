@@ -18,7 +18,7 @@ _IDLE_FACTOR = 20
 """Minimum pause between two checks of the files, as a multiple of the time that the last check took."""
 
 _MISSED_MAX = 2
-"""A file that this many checks in a row do not find is deleted, not just being replaced."""
+"""If this many checks in a row find no file, it is deleted, not just being replaced."""
 
 
 class Reloader:
@@ -30,7 +30,7 @@ class Reloader:
         self._paths: list[str] = []
         self._files = FileStamps(())
         self.loaded: Mapping[str, SourceStamp] | None = None
-        """The stamps of the loaded files, by key, without those written since. None until the first check."""
+        """By key: the stamps of the loaded files, except those written after loading. None until a check."""
         self._seen: Mapping[str, SourceStamp] | None = None
         """The stamps at the last check."""
         self._missed = 0
@@ -41,10 +41,10 @@ class Reloader:
         self._next_check_at = 0.0
 
     async def detect_change(self) -> bool | None:
-        """Check the files, if it is time. Return whether they differ from the library.
+        """Return whether the files differ from the library, or None if nothing is new since the last check.
 
-        Return None if they are as at the last check. A missing file counts as changed at the second check,
-        because an editor may be replacing it.
+        None also means that it is too early for a check, or that the files cannot be checked. A missing file
+        counts as changed at the second check, because an editor may be replacing it.
         """
         if self._reload_library is None or self._reloading.locked() or time.monotonic() < self._next_check_at:
             return None
@@ -80,7 +80,7 @@ class Reloader:
         return self._files.read()
 
     async def reload(self) -> tuple[str, list[str]]:
-        """Read the document again. Return what was done, and new notes.
+        """Read the document again. Return words for the status line, and the notes that are new.
 
         Raises:
             RoamtuiError: The document cannot be read. The conversation keeps the old version.

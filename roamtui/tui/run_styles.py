@@ -40,7 +40,7 @@ _CODE_BACKGROUND = "on $panel"
 
 
 def render_run(text: str, style: RunStyle) -> Content:
-    """Render text in a style. A click on a link finds its number."""
+    """Render text in a style. The words of a link carry its number, for clicks."""
     content = Content(text)
     for markup in list_styles(style):
         content = content.stylize(markup)
@@ -50,19 +50,19 @@ def render_run(text: str, style: RunStyle) -> Content:
 
 
 def render_line(line: Line, width: int) -> Content:
-    """Render a line. Code has its background up to `width` cells."""
+    """Render a line. The background of code is `width` cells wide."""
     content = Content("").join([render_run(run.text, run.style) for run in line.runs])
     return add_code_background(content, width) if line.is_code else content
 
 
 def add_code_background(content: Content, width: int) -> Content:
-    """Add the background of code to a line, up to the right edge."""
+    """Add the background of code to a line, up to `width` cells."""
     return content.pad_right(max(0, width - content.cell_length)).stylize_before(_CODE_BACKGROUND)
 
 
 @lru_cache(maxsize=256)
 def list_styles(style: RunStyle) -> tuple[str, ...]:
-    """List the styles of a run, as Textual writes them. Later ones cover earlier ones."""
+    """List the styles of a run in Textual's syntax. Later ones override earlier ones."""
     styles = [_ROLE_STYLES[style.role]]
     if Emphasis.CODE in style.emphasis:
         styles.append(_INLINE_CODE_STYLE)

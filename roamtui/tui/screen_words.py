@@ -1,4 +1,4 @@
-"""Words for the screen: the path of a node, and a failure."""
+"""Words for the screen: the paths of nodes, and failures."""
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -23,7 +23,7 @@ def list_full_path(library: Library, section_id: str) -> tuple[str, ...]:
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
-    """Return the path of a node's ancestors, which is empty for no node."""
+    """Return the path of a node's ancestors, or an empty string if the id is None."""
     return PATH_STEP.join(list_full_path(library, section_id)[:-1]) if section_id is not None else ""
 
 
@@ -36,9 +36,9 @@ def format_error(error: BaseException | None, keys: Keymap | None = None) -> str
 
 
 def adapt_flags(words: str, keys: Keymap | None = None, place: str = "") -> str:
-    """Name a key in place of the flag in a model's error, or the command if there is no such key.
+    """Replace flags in an error by what a person can do in the app: press the key that chooses a model.
 
-    `place` says where the key works, unless that is here.
+    If no key does, name the command. `place` is added to say where the key works, if that is not here.
     """
     bound = keys.get_bound(["global.choose_model"]) if keys else []
     model = bound[0].key_names[0] if bound else "“Model” in the list of commands"

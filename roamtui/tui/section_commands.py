@@ -6,7 +6,7 @@ from roamtui.conversation.update import CloseSections, Command, FoldNodes, OpenS
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:
-    """Return a command on a section, or if there is nothing to do, words for the status line, if any."""
+    """Return a command on a section. If there is nothing to do, return words for the status line, or ""."""
     section = state.open_sections.get(section_id)
     library = state.library
     is_loaded = section_id in library and library.node(section_id).is_loaded

@@ -28,7 +28,7 @@ from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 _GAP = "  "
 _HINT_GAP = "   "
 _CUT = " …"
-"""Follows the last hint if there is no room for the others."""
+"""Added to the last hint if the others do not fit."""
 _MORE_HINTS = ("global.find", "global.choose_model")
 """Actions whose keys are shown after those of the focused part, if there is room."""
 _MATCH_HINTS = ("global.next_match", "global.previous_match")
@@ -44,11 +44,11 @@ class ClickableLine(Widget):
 
 
 class StatusLine(ClickableLine):
-    """Shows the model and what it does, a message, the open sections, and the tokens and cost so far."""
+    """Shows the model and its progress, a message, the open sections, and the tokens and cost so far."""
 
     model: reactive[str] = reactive("")
     window: reactive[str] = reactive("")
-    """Size of the model's context window, if it is worth knowing."""
+    """Size of the model's context window, unless it is a provider's, and whether the model is small."""
     message: reactive[str] = reactive("")
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
@@ -56,7 +56,7 @@ class StatusLine(ClickableLine):
     is_outdated: reactive[bool] = reactive(default=False)
     """Whether the document has changed on disk and waits to be reloaded."""
     compared: reactive[str] = reactive("")
-    """How much of the document is compared by meaning, unless it is all."""
+    """How much of the document can be searched by meaning. Empty if all of it can."""
     opened: reactive[str] = reactive("")
     """How many sections are open, and their tokens."""
     used: reactive[str] = reactive("")
@@ -145,7 +145,7 @@ class HintLine(ClickableLine):
         self._keys = keys
 
     def list_hinted(self) -> tuple[list[Action], list[Action]]:
-        """List the actions to hint at on the left and on the right. In the box, all work while typing."""
+        """List the actions to hint at on the left and on the right. In the question box, letters are text."""
         scopes = (self.scope, Scope.SECTION) if self.scope in SECTION_PANES else (self.scope,)
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
         if self.scope is not Scope.INPUT:
@@ -180,7 +180,7 @@ class MessageLine(Static):
 
 
 class WarningLine(Static):
-    """Shows that nothing is saved, as long as it is true: an answer would push a notice of it out of view."""
+    """Shows that nothing can be saved, as long as that is so. An answer would push a notice out of view."""
 
     failure: reactive[str] = reactive("", init=False)
     """Why nothing is saved, or empty."""
@@ -193,7 +193,7 @@ class WarningLine(Static):
 
 
 class HeaderLine(ClickableLine):
-    """Shows the program's name, the document's title and source, and how many documents are open."""
+    """Shows the program's name, the document's title and source, and its number among the open ones."""
 
     number: reactive[str] = reactive("")
     """The position of this document among the open ones."""
@@ -225,7 +225,7 @@ class HeaderLine(ClickableLine):
 
 
 def format_action_hints(actions: Iterable[Action]) -> Iterator[Content]:
-    """Yield a hint for each action, which a click on it runs."""
+    """Yield a hint for each action. A click on the hint runs the action."""
     for action in actions:
         yield format_key_hint(action.key_names[0], action.label, f"screen.run({action.id!r})")
 

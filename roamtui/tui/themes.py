@@ -24,7 +24,7 @@ def load_themes(name: str | None) -> tuple[dict[str, Theme], str, str]:
 
 
 def read_theme(file: Path) -> Theme:
-    """Read a theme, whose name is that of its file."""
+    """Read a theme. Its name is the name of the file without the suffix."""
     theme = tomllib.loads(file.read_text("utf-8"))
     colours = theme["colors"]
     variables = derive_variables(colours) | theme.get("variables", {})

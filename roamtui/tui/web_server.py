@@ -29,7 +29,7 @@ new MutationObserver((_changes, observer) => {
 """
 """Focuses the terminal. Otherwise, a person would have to click on the page before typing."""
 _STYLE = "#terminal .xterm-viewport { overflow-y: hidden; }"
-"""Hides a useless scroll bar, which would show as a white line next to the last column."""
+"""Hides a useless scroll bar, a white line next to the last column."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
 """A `<link>` to another host, such as for a font. That host would learn when a page is opened.
 
@@ -55,7 +55,7 @@ def run_web_server(arguments: Sequence[str], *, port: int, title: str) -> None:
     port.
 
     Raises:
-        RoamtuiError: The port is taken, or the system cannot pass an argument on.
+        RoamtuiError: The port is taken, or an argument cannot be quoted for the shell.
     """
     try:
         make_web_server(arguments, port=port, title=title).serve()
@@ -70,7 +70,7 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
 
 
 class LoopbackServer(Server):
-    """A server that accepts only requests from its own pages, which only the person can open."""
+    """A server that accepts only requests from its own pages. Opening a page takes the token."""
 
     def __init__(self, command: str, *, host: str, port: int, title: str) -> None:
         super().__init__(command, host=host, port=port, title=title)

@@ -1,4 +1,4 @@
-"""`ChatLog`: the newest part of the conversation, at first a description of the document."""
+"""`ChatLog`: the newest exchanges of the conversation, or at first a description of the document."""
 
 from __future__ import annotations
 
@@ -43,20 +43,17 @@ if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
 
 EXCHANGES_MAX = 40
-"""Maximum number of exchanges shown, the newest ones, because each slows down every change below it."""
+"""Only this many of the newest exchanges are shown, because each slows down every change below it."""
 
 
 class ChatLog(FollowingScroll, inherit_bindings=False):
-    """Exchanges and notices.
-
-    A letter that does not move by a line, copy or show anything is typed in the question box.
-    """
+    """Exchanges and notices. A typed letter that is not a key here goes into the question box."""
 
     BINDINGS = make_bindings(Scope.CHAT, Scope.MOVE)
 
     @dataclass
     class Typed(Message):
-        """The person types a question."""
+        """The person typed a character for the question box."""
 
         event: events.Key
 
@@ -75,12 +72,12 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        # Without the selection of a section that exists, the letter begins a question
+        # if no existing section is selected, the letter begins a question
         section_id, _ = self.selected_place if action == "note" else (None, None)
         return action != "note" or section_id in self._conversation.state.library
 
     def on_key(self, event: events.Key) -> None:
-        """Pass on what a person types, unless it is one of the keys here. Few letters are keys."""
+        """Pass a typed character on to the question box, unless it is a key here. Few letters are."""
         is_letter = (event.character or "").isalpha()
         is_key = not is_letter or event.key in self._keys.chat_keys
         if event.is_printable and not (is_key and event.key in self.screen.active_bindings):
@@ -97,7 +94,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         self._show_exchanges(self._conversation.state.exchanges[-EXCHANGES_MAX:])
 
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
-        """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
+        """Add exchanges at the end, each with its notices. Remove the oldest beyond `EXCHANGES_MAX`."""
         self._hide_received()
         self.target_selection.clear()
         library = self._conversation.state.library
@@ -139,7 +136,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             self._welcome.display = not self.shown
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """Add a notice at the end. What a person reads stays where it is."""
+        """Add a notice at the end. The view stays on what a person reads."""
         self.messages.mount(NoticeView(text, severity))
         if self._keeps_newest_in_view or self._top is not None:
             kind = "notice" if severity is Severity.INFO else severity
@@ -187,7 +184,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                 pass
 
     def _say_below(self, words: str) -> None:
-        """Say what is below the view, if anything is, and which key of this pane or the box goes there."""
+        """If anything is below the view, say so with `words`, and name the key that shows it."""
         if self.scroll_y < self.max_scroll_y:
             key = self._keys.first_keys["move.last" if self.has_focus else "input.page_down"]
             self.post_message(StatusMessage(f"{words} below · {key} shows it"))
@@ -216,7 +213,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             self.post_message(TargetActivated(target))
 
     def action_step_answer(self, step: int) -> None:
-        """Let the next answer (1) or the previous one (-1) to a question be the one that counts."""
+        """Choose the next answer (1) or the previous one (-1) as the one that counts."""
         if (view := self.target_selection.get_exchange()) is not None:
             number = view.exchange.number
             self.post_message(CommandRequested(lambda state: _choose_answer(state, number, step)))

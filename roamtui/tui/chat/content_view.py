@@ -19,18 +19,18 @@ _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
 class ContentView(Widget):
-    """A widget that shows the lines that `draw` returns, and its targets, which keys and clicks choose."""
+    """A widget that shows the lines that `draw` returns. Keys and clicks choose its targets."""
 
     def __init__(self) -> None:
         super().__init__()
         self._drawn: tuple[int, list[Content]] | None = None
-        """The width and the lines."""
+        """The width and the lines of the last drawing, or None after a change."""
         self.targets: list[Target] = []
         """The targets, in order. `draw` attaches each to its words by its index."""
         self.selected_index: int | None = None
         """Index of the selected target."""
         self.answer_start: int | None = None
-        """The empty line before an answer or its passages, or None without an answer."""
+        """The number of the empty line before the answer or the passages. None if there is neither."""
 
     def on_unmount(self) -> None:
         """Release the drawn lines, because Textual caches the last thousand widgets, even removed ones."""
@@ -42,7 +42,7 @@ class ContentView(Widget):
         self.invalidate()
 
     def attach(self, content: Content, index: int, *, shows_selection: bool = True) -> Content:
-        """Return words that belong to the target at this index, and show whether it is selected."""
+        """Mark words as those of a target, and highlight them if the target is selected."""
         linked = content.stylize(Style.from_meta({TARGET_META: index}))
         return linked.stylize(_SELECTED_STYLE) if shows_selection and index == self.selected_index else linked
 
@@ -66,7 +66,7 @@ class ContentView(Widget):
         return self._drawn[1]
 
     def find_target_lines(self, index: int) -> range:
-        """Return the lines of a target."""
+        """Return the lines of a target, or the first line if none is drawn for it."""
         style = Style.from_meta({TARGET_META: index})
         lines = enumerate(self.lines)
         numbers = [number for number, line in lines if style in (span.style for span in line.spans)]
@@ -97,7 +97,7 @@ def wrap(
 
 
 def draw_parts(parts: Sequence[Part]) -> Content:
-    """Draw what a document says around a quote: dim, but for the quote and what it leaves out."""
+    """Draw the sentence around a quote: dim, except for the quote and the words that it leaves out."""
     content = Content("")
     for part in parts:
         style = "$foreground" if part.is_quoted else "$text-warning" if part.is_left_out else "$muted"
@@ -107,7 +107,7 @@ def draw_parts(parts: Sequence[Part]) -> Content:
 
 @lru_cache(maxsize=8)
 def draw_question(question: str, width: int) -> Sequence[Content]:
-    """Draw a question. A long one would delay each word of its answer if that were not cached."""
+    """Draw a question. This is cached, because a long one would delay each word of its answer."""
     return draw_band(Content.styled(sanitise_text(question), "bold"), width)
 
 

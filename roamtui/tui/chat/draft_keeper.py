@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DraftKeeper:
-    """Keeps what is typed into a question box, and not asked, in the file of its conversation."""
+    """Saves the unasked text of a question box in the drafts file of its conversation."""
 
     def __init__(self, box: QuestionBox, conversation: Conversation) -> None:
         self._box = box
@@ -24,8 +24,8 @@ class DraftKeeper:
     def open_drafts(self, *, is_first: bool = False) -> list[str]:
         """Open the file of the conversation's drafts, and return them.
 
-        At the start, a new conversation takes over the drafts of an earlier run. A conversation whose
-        document has moved keeps its drafts.
+        With `is_first`, a new conversation takes over the drafts of an earlier run. A conversation whose
+        document was moved keeps its own drafts.
         """
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415
 

@@ -75,12 +75,12 @@ class _Outcome(Struct, frozen=True, kw_only=True):
     passages: PassageCardList | None = None
     """The passages that are shown in place of an answer."""
     unread: tuple[str, ...] = ()
-    """The ids of sections that were found, best first, and that no model has read."""
+    """The ids of the sections that were found but not read by a model, best first."""
     targets: tuple[SectionTarget, ...] = ()
     """The targets of the sources, or else of the passages."""
     sources: tuple[Content, ...] = ()
     nearest: tuple[Content, ...] = ()
-    """For each source, the words nearest to a false quote; empty for the others."""
+    """For each source: the words nearest to its quote if that is false, or else nothing."""
 
 
 class ExchangeView(ContentView):
@@ -108,7 +108,7 @@ class ExchangeView(ContentView):
         self.words_start = 0
         """The first line with words of an answer, or of its first passage."""
         self._status = _WAITING
-        """What happens now: waiting, or the end of the model's thinking. The next event ends it."""
+        """What happens now: waiting, or the last words of the model's thoughts. The next event clears it."""
         self._steps: list[Notice] = []
         self._is_folded = False
         """Whether only a summary of the steps is shown."""
@@ -120,7 +120,7 @@ class ExchangeView(ContentView):
         self.show_progress(exchange, library)
 
     def follow_event(self, event: ConversationEvent, state: ConversationState) -> None:
-        """Show an event of this exchange. Passages are not shown before it has ended."""
+        """Show an event of this exchange. Passages are shown only after its end."""
         exchange = state.exchanges[self.exchange.number - 1]  # the next one may have begun already
         match event:
             case AnswerStreamed(text=text):
@@ -145,7 +145,7 @@ class ExchangeView(ContentView):
                         self.post_message(TargetSelected(target))
 
     def show_progress(self, exchange: Exchange, library: Library) -> None:
-        """Show what the model did so far, or all once the exchange has ended.
+        """Show the model's steps so far. Once the exchange has ended, show the answer and sources too.
 
         Text that the model wrote before calling a tool is shown as a step.
         """
@@ -179,7 +179,7 @@ class ExchangeView(ContentView):
         self._is_folded = bool(self.outcome.passages or self.answer.strip())
 
     def fold_steps(self) -> bool:
-        """Fold or unfold a finished exchange's steps. Return false if it has none or is not finished."""
+        """Fold or unfold a finished exchange's steps. Return False if it has none or is not finished."""
         is_possible = self.exchange.stopped is not None and bool(self._steps)
         if is_possible:
             self._is_folded = not self._is_folded
@@ -188,7 +188,7 @@ class ExchangeView(ContentView):
         return is_possible
 
     def action_fold_passages(self, *cards: int) -> bool:
-        """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
+        """Fold or unfold `cards`, or else the selected one, or all. Return False if none has more text."""
         if (passages := self.outcome.passages) is None:
             return False
         if not cards and self.selected_index is not None and self.selected_index in self.source_range:
@@ -310,7 +310,7 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_ending(self, width: int) -> list[Content]:
-        """Draw the sources by number, how the exchange ended, and what opens likely sections."""
+        """Draw the numbered sources, the ending, and the key that asks again with unread sections."""
         exchange = self.exchange
         outcome = self.outcome
         report = AnswerReport(exchange, self._library)
@@ -365,7 +365,7 @@ def _draw_surroundings(
 
 
 def _format_nearest(citation: Citation) -> Content:
-    """Format the words nearest to a false quote: those of the quote struck through, the document's marked."""
+    """Format the words nearest to a false quote. Words only of the quote are struck, the others are bold."""
     place, parts = describe_nearest(citation)
     content = Content.styled(sanitise_line(place), "$muted")
     is_replaced = False

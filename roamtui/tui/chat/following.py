@@ -1,4 +1,4 @@
-"""`FollowingScroll`: exchanges and notices below each other. It keeps the right part of them in view."""
+"""`FollowingScroll`: a column of exchanges and notices. It keeps the newest, or a chosen place, in view."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class _Top(NamedTuple):
     line: int
     width: int
     line_count: int
-    """The lines of the view from that start on, at this width."""
+    """How many lines the view had, at this width, from the line on where `line` is counted from."""
 
 
 class FollowingScroll(VerticalScroll, inherit_bindings=False):
     """A scroll view that keeps in view what the person wants to see, at any width.
 
-    The newest exchange, or the start of a long answer, stays in view until the person scrolls. Then what they
-    scrolled to stays.
+    The newest exchange, or the start of a long answer, stays in view until the person scrolls. From then on,
+    the place to which they scrolled stays in view.
     """
 
     def __init__(self, *widgets: Widget) -> None:
@@ -76,7 +76,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
 
     @override
     def scroll_to(self, *args: Any, **options: Any) -> None:
-        """Scroll at once: keeping the place ends an animation, and Textual fails if that is its last step."""
+        """Scroll without animation: keeping the place could end it in its last step, where Textual fails."""
         super().scroll_to(*args, **{**options, "animate": False})
 
     @override
@@ -97,7 +97,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         self.anchor()
 
     def forget_place(self) -> None:
-        """Keep nothing in view."""
+        """Stop keeping anything in view."""
         self._keeps_newest_in_view = False
         self._top = None
 
@@ -148,7 +148,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         elif self._top is not None:
             view, is_in_answer, line, width, line_count = self._top
             start = _find_start(view, is_in_answer=is_in_answer)
-            if view.size.width != width:  # about the same words
+            if view.size.width != width:  # find about the same words
                 line = line * (len(view.lines) - start) // max(1, line_count)
             self.scroll_to(y=self.compute_top(view) + start + line, immediate=True)
         elif self.shown:

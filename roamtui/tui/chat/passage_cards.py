@@ -29,7 +29,7 @@ from roamtui.tui.status_line import format_key_hint
 
 _TEXT_WIDTH_MIN = 20
 _QUESTION_WORD_STYLE = "bold $secondary"
-"""Style of the question's words. To underline them, as Find does, would make text hard to read."""
+"""Style of the question's words. Underlines, as in Find, would make so many words hard to read."""
 
 
 class _DrawnCard(Struct, frozen=True, kw_only=True):
@@ -40,18 +40,18 @@ class _DrawnCard(Struct, frozen=True, kw_only=True):
     """Page or lines."""
     target: SectionTarget
     blocks: Sequence[Block]
-    """The passage. If it has a key sentence, that is shown once the card is unfolded."""
+    """The passage. If it has a key sentence, only that is shown until the card is unfolded."""
 
 
 class PassageCardList:
     """A numbered card for each passage: path, place and key sentence, above the passage.
 
-    The words of the question are in bold. Next to the title of a card are those that it has. A sentence
-    above the cards says how near they are, and which names the document lacks.
+    The words of the question are bold. Each title is followed by those that its passage has. A sentence above
+    the cards says how well they fit, and which names the document lacks.
     """
 
     def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:
-        """Show passages, if any. `again_key` asks a model."""
+        """Make the cards of an exchange. `again_key` is the name of the key that asks a model."""
         self._again_key = again_key
         report = AnswerReport(exchange, library)
         self._lead = report.lead
@@ -66,14 +66,14 @@ class PassageCardList:
         """The first line with words of a passage, once it is drawn."""
 
     def fold(self, *cards: int) -> bool:
-        """Fold or unfold the passages of cards, or of all. Return false if none has more."""
+        """Fold or unfold the passages of `cards`, or of all cards. Return False if none has more text."""
         indexes = cards or range(len(self._cards))
         chosen = {index for index in indexes if self._cards[index].card.passage.key_sentence.words}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
         return bool(chosen)
 
     def draw(self, view: ContentView, first: int, width: int) -> list[Content]:
-        """Draw the cards in a view, whose targets from `first` on belong to them."""
+        """Draw the cards in `width` cells. Their targets are those of the view from index `first` on."""
         ask = format_key_hint(self._again_key, "asks a model", "screen.run('chat.retry')")
         lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
         lines = wrap(Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask), width)
@@ -123,7 +123,7 @@ def _make_card(card: PassageCard, library: Library) -> _DrawnCard:
 
 
 def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
-    """Parse a passage, after the head of its table or the fence of its code if it is only a part of one."""
+    """Parse a passage. Before a part of a table or of code, read the table's header or the code's fence."""
     quote = passage.quote or ""
     span = resolve_citation(passage, library)
     context = ""

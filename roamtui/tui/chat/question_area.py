@@ -1,4 +1,4 @@
-"""`QuestionArea`: the question box with what surrounds it, and the asking of one question after the other."""
+"""`QuestionArea`: the question box, and the questions that wait. They are asked one after the other."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _find_other_key(text: str) -> tuple[str, str] | None:
     """Return the action that the person may have meant by a text, and what its key does, or None."""
     if text in QUIT_WORDS:
         return "global.quit", "quits"
-    with suppress(OSError, ValueError):  # too long for a path, or no text of a path
+    with suppress(OSError, ValueError):  # the text is too long for a path, or not valid as one
         if Path(expand_user(text.strip("\"'"))).is_file():
             return "global.open_document", "opens a file"
     return None
@@ -91,7 +91,7 @@ class QuestionArea(Container):
         """Answers the question whose turn it is."""
         self._queue = QuestionQueue()
         self._explained = ""
-        """The last text that looked like something else than a question, if nothing was sent since."""
+        """The last text that looked like no question. If it is sent again at once, it is asked."""
 
     @property
     def is_asking(self) -> bool:
@@ -145,7 +145,7 @@ class QuestionArea(Container):
         return previous
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
-        """Limit the next question to one section. Text that is selected there begins it as a quote."""
+        """Limit the next question to one section, and put the `selected` text, as a quote, at its start."""
         self._set_options(AskOptions(within=section_id))
         if selected:
             self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
@@ -169,7 +169,7 @@ class QuestionArea(Container):
         return self._set_options(AskOptions())
 
     def follow_event(self, event: ConversationEvent) -> None:
-        """Follow the question whose turn it is into the conversation, or follow another conversation."""
+        """Note that the current question is in the conversation, or switch to another conversation."""
         match event:
             case QuestionReceived():
                 self._queue.is_shown = True
@@ -189,7 +189,7 @@ class QuestionArea(Container):
     def _start_conversation(self) -> None:
         """Follow another conversation, with its questions and draft.
 
-        The typed text goes along to a new conversation, and leaves a conversation without a question.
+        The typed text moves along if the old or the new conversation has no question yet.
         """
         self.cancel_options()
         exchanges = self._conversation.state.exchanges
@@ -234,8 +234,8 @@ class QuestionArea(Container):
     def follow_worker(self, worker: Worker[object]) -> None:
         """When the worker of a question has ended, ask the next one.
 
-        A question that did not become part of the conversation is in the box again. It is only in its
-        history if the box is not empty, or if another question waits, because the person continues typing.
+        A question that did not become part of the conversation returns to the box. If the box has text, or
+        another question waits, it is only in the box's history, so that it does not disturb the person.
         """
         if worker is not self._worker or not worker.is_finished:
             return
@@ -283,7 +283,7 @@ class QuestionArea(Container):
     def propose_again(self, number: int, open_first: tuple[str, ...]) -> None:
         """Put a question into the box, to be asked again after opening sections.
 
-        If it is the last one, its answers become earlier answers to what is asked in its place.
+        If it is the last one, its answers become earlier answers to the question asked in its place.
         """
         exchanges = self._conversation.state.exchanges
         exchange = exchanges[number - 1]
@@ -292,7 +292,7 @@ class QuestionArea(Container):
         self._return_to_box(SentQuestion(exchange.question, options), asks_again=True)
 
     def stop(self) -> bool:
-        """Stop the answer, or what comes before it. Return whether there was any. Waiting questions stay."""
+        """Stop the current question. Return whether there was one. Waiting questions stay."""
         was_asking = self.is_asking
         self._cancel()
         return was_asking

@@ -41,9 +41,9 @@ class QuestionBox(TextArea):
         self._texts = [*history, ""]
         """The history, oldest first, and then the typed text."""
         self._index = len(self._texts) - 1
-        """The index of the text that the box shows. A changed text stays in its place."""
+        """The index of the text that the box shows. An edited text stays at its index."""
         self.settled = set(self._texts)
-        """Text that is no draft, because it was asked, suggested or cleared."""
+        """Texts that are not drafts, because they were asked, suggested or cleared."""
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -66,7 +66,7 @@ class QuestionBox(TextArea):
         self.fill(last)
 
     def remember(self, question: str) -> None:
-        """Add a question that is sent to the history."""
+        """Add a sent question to the history."""
         is_last = self._index == len(self._texts) - 1
         if question not in self._texts[-2:-1]:
             self._texts.insert(-1, question)
@@ -74,7 +74,7 @@ class QuestionBox(TextArea):
         self.settled.discard(question)
 
     def return_question(self, question: str) -> None:
-        """Show a sent question in its place in the history. What is typed is one step further down."""
+        """Show a sent question in its place in the history. The typed text stays at the history's end."""
         self._keep_typed()
         if question not in self._texts[:-1]:
             self._texts.insert(-1, question)
@@ -144,7 +144,7 @@ class QuestionBox(TextArea):
         return self._index < len(self._texts) - 1 and bool(self._texts[-1].strip())
 
     def return_draft(self) -> bool:
-        """Show what was typed instead of an earlier question, unless that was changed. Return if so."""
+        """Show the typed text again instead of an unchanged earlier question. Return whether it is shown."""
         is_unchanged = self.text in ("", self._texts[self._index])
         if is_unchanged:
             self._recall(len(self._texts) - 1)
@@ -171,7 +171,7 @@ class QuestionBox(TextArea):
             self.post_message(StatusMessage("Nothing to delete · leave the box first to close the document"))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Refuse a paste that makes the question longer than it may be."""
+        """Refuse a paste that would make the question too long."""
         if len(self.text) - len(self.selected_text) + len(event.text) > _QUESTION_LENGTH_MAX:
             event.prevent_default()
             self._refuse("That paste is too long")

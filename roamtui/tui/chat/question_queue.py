@@ -19,15 +19,15 @@ class QuestionQueue:
         self.current: SentQuestion | None = None
         """The question whose turn it is, until it is part of the conversation."""
         self.is_shown = False
-        """Whether the conversation shows it already."""
+        """Whether the conversation already shows `current`."""
         self._waiting: list[SentQuestion] = []
-        """The questions after it, oldest first."""
+        """The questions after `current`, oldest first."""
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def add(self, sent: SentQuestion) -> None:
-        """Let a question wait for its turn."""
+        """Add a question, to wait for its turn."""
         self._waiting.append(sent)
 
     def begin_next(self) -> SentQuestion | None:
@@ -39,13 +39,13 @@ class QuestionQueue:
         return self.current
 
     def end_current(self) -> SentQuestion | None:
-        """End the turn. Return its question, unless that is part of the conversation."""
+        """End the current turn. Return its question if that did not become part of the conversation."""
         unasked = self.current
         self.current = None
         return unasked
 
     def take_back(self) -> SentQuestion | None:
-        """Remove the last sent question that is not part of the conversation, and return it, if any."""
+        """Remove the newest question that is not part of the conversation, and return it, or None."""
         return self._waiting.pop() if self._waiting else self.end_current()
 
     def list_unshown(self) -> list[str]:

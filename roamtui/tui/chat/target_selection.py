@@ -19,7 +19,7 @@ class TargetSelection:
     def __init__(self, log: FollowingScroll) -> None:
         self._log = log
         self.view: ContentView | None = None
-        """The view with the selected target, or the view in which the next target is looked for first."""
+        """The view that has, or last had, the selected target."""
         self._is_scrolling = False
         """Whether the selected target will be scrolled into view."""
 
@@ -58,7 +58,7 @@ class TargetSelection:
         self._log.call_after_refresh(self._scroll_to, view, index)
 
     def select_in_view(self, step: int) -> None:
-        """Select the first target in view (1) or the last one (-1), or none if none is."""
+        """Select the first target in view (1) or the last one (-1). If none is in view, select nothing."""
         self.clear()
         targets = self._list_targets()
         if targets and self._is_in_view(*(target := targets[self._find_in_view(targets, step)])):
@@ -79,7 +79,7 @@ class TargetSelection:
         return [(view, index) for view in views for index in range(len(view.targets))]
 
     def _find_in_view(self, targets: Sequence[tuple[ContentView, int]], step: int) -> int:
-        """Return the first target from the top of the view on (1), or the last one before its end (-1)."""
+        """Return the index of the first target below the view's top (1), or the last above its end (-1)."""
         numbers = range(len(targets))
         if step > 0:
             top = round(self._log.scroll_y)
@@ -110,10 +110,10 @@ class TargetSelection:
         return True
 
     def step(self, step: int) -> None:
-        """Select the next target (1) or the previous one (-1) of all.
+        """Select the next target (1) or the previous one (-1).
 
-        If the selected one is out of view, begin at what is in view. If none is selected, and the person has
-        not scrolled, begin with the first source of the last exchange, or with the last target.
+        If the selected one is out of view, begin with the targets in view. If none is selected and the person
+        has not scrolled, begin with the first source of the last exchange, or with the last target.
         """
         targets = self._list_targets()
         if not targets:

@@ -32,7 +32,7 @@ class WelcomeView(ContentView):
         self.show_library(library)
 
     def show_library(self, library: Library) -> None:
-        """Describe a document, or another version: what it consists of, and the first titles at its top."""
+        """Describe a document: the number of its parts and pages, and the titles at its top level."""
         root = library.root
         columns = root.columns
         counts = {noun: columns.kinds.count(kind) for kind, noun in _NOUNS.items()}

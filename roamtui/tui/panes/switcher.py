@@ -26,11 +26,11 @@ _TWO_PANES_COLUMNS = 64
 """Minimum width of the terminal for two panes."""
 _THREE_PANES_COLUMNS = 150
 _TAB_ORDER = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
-"""Where the tab key leads, one after the other."""
+"""The order in which the tab key goes through panes and question box."""
 
 
 def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope]:
-    """Return the panes that are shown on a screen of `columns` cells.
+    """Return the panes to show on a screen that is `columns` cells wide.
 
     `active` is the pane with the focus, or the chat if the question box has it. `main` is the pane next to
     the outline if there is room for one: chat or reader.
@@ -43,7 +43,7 @@ def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope
 
 
 def list_tabs(pane: Scope, shown: frozenset[Scope]) -> list[Scope]:
-    """List a pane and the panes that it hides, in order. Next to other panes, the outline hides none."""
+    """List a pane and the panes that it hides, in order. The outline hides others only if it is alone."""
     hides_others = pane is not Scope.TREE or len(shown) == 1
     return [tab for tab in PANES if tab is pane or (hides_others and tab not in shown)]
 
@@ -94,7 +94,7 @@ class PaneSwitcher(Horizontal):
 
     @property
     def selected_place(self) -> tuple[str | None, Span | None]:
-        """The section that the person points at, and the span selected, cited or highlighted in it."""
+        """The current section of the focused pane, and the span selected, cited or highlighted in it."""
         match self.scope:
             case Scope.READER:
                 return self._reader.ensure_reader().selected_place
@@ -104,7 +104,7 @@ class PaneSwitcher(Horizontal):
                 return self._tree.outline.cursor_id, None
 
     def explain_signs(self) -> Sequence[tuple[str, str]]:
-        """Return the signs of the selected line of the outline, or of the selected source, in words."""
+        """Return the signs of the outline's selected line, or of the selected source, with their meanings."""
         log = self._log_view
         view = log.target_selection.get_exchange()
         target = log.target_selection.target
@@ -115,7 +115,7 @@ class PaneSwitcher(Horizontal):
         return [(citation.state.sign, citation.label)] if citation is not None and citation.state.sign else ()
 
     def get_scope_widget(self, scope: Scope) -> Widget:
-        """Return the widget that runs a scope's actions: the screen for the global scope."""
+        """Return the widget that runs a scope's actions. Scopes without a widget belong to the screen."""
         match scope:
             case Scope.TREE:
                 return self._tree.outline
@@ -148,7 +148,7 @@ class PaneSwitcher(Horizontal):
             self.focus_scope(Scope.INPUT)
 
     def _activate(self, scope: Scope) -> None:
-        """Make a pane active. For the question box, that is the chat, but the pane above the box stays."""
+        """Make a pane active. For the question box this is the chat, but the pane above the box stays."""
         self.active = scope if scope in PANES else Scope.CHAT
         if scope in (Scope.CHAT, Scope.READER):
             self.main = scope
@@ -197,9 +197,9 @@ class PaneSwitcher(Horizontal):
         (self._log_view if Scope.CHAT in self.shown else self._reader.ensure_reader()).action_page(direction)
 
     def follow_event(self, event: ConversationEvent) -> None:
-        """Show the conversation when it continues, and what was loaded or last read in the reader."""
+        """Show the chat for a question, and in the reader what was loaded or, after a switch, last read."""
         match event:
-            # without moving the focus, unless it would hide what the person reads
+            # the focus stays, and so does a reader that has it
             case QuestionReceived() | QuestionAsked() if self.scope is not Scope.READER:
                 self.main = Scope.CHAT
                 self.show()
@@ -239,7 +239,7 @@ class PaneSwitcher(Horizontal):
 
     @on(events.Resize)
     def show(self) -> None:
-        """Show the panes that fit, each with the key that goes there in one step."""
+        """Show the panes that fit. Their titles name the key that goes there in one step."""
         shown = self.shown
         focus_scope = self.scope
         empty = self._list_empty()

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 _NOTE_GAP = 3
 """Minimum width between the tabs and a note, in cells."""
 _NOTE_WIDTH_MIN = 8
-"""In less room, no note is shown."""
+"""In cells. If a note would get less, it is left out."""
 
 
 class PaneTitle(ClickableLine):
     """The title line of a pane: its name and those of hidden panes as tabs, and a note at the right."""
 
     note: reactive[str] = reactive("")
-    """A path, whose first words are left out if there is little room. It must be sanitised."""
+    """A path. Its first words are left out if there is little room. The caller sanitises it."""
     tabs: reactive[tuple[tuple[Scope, str], ...]] = reactive(())
-    """The pane and those that it hides, each with the key that goes there, or none."""
+    """The pane and those that it hides, each with the key that goes there, or an empty string."""
     is_active: reactive[bool] = reactive(default=False)
     """Whether the pane has the focus."""
 
@@ -86,7 +86,7 @@ class TreePane(TitledPane):
     @on(events.Mount)
     @on(OutlineTree.CursorMoved)
     def show_note(self) -> None:
-        """Show where the cursor is."""
+        """Show the path above the cursor's node in the title line."""
         self.title_line.note = format_ancestors(self.outline.lines.library, self.outline.cursor_id)
 
 
@@ -104,7 +104,7 @@ class ReaderPane(TitledPane):
         """The target that was opened last, and the section where it is."""
 
     def ensure_reader(self) -> DocumentReader:
-        """Return the reader widget, made on the first call: its imports would delay the first screen."""
+        """Return the reader. It is made on the first call, so that imports do not delay the first screen."""
         if self.existing is None:
             from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415
 
@@ -120,7 +120,7 @@ class ReaderPane(TitledPane):
         return self.existing.section_id if self.existing is not None else None
 
     def show_library(self, library: Library) -> None:
-        """Show the same place in another library."""
+        """Show the same place in a changed library."""
         if self.existing is not None:
             self.existing.refresh_library(library)
             self.show_note()
@@ -139,7 +139,7 @@ class ReaderPane(TitledPane):
 
     @on(ReadingPositionChanged)
     def show_note(self) -> None:
-        """Show what is in view."""
+        """Show the path and page in view, and the match, in the title line."""
         reader = self.ensure_reader()
         path = "" if reader.section_id is None else format_full_path(reader.library, reader.section_id)
         parts = (path, reader.format_page(reader.offset_in_view), reader.match_label)

@@ -1,4 +1,4 @@
-"""`DocumentReader`: the main screen's reader, which follows links, steps through sections and back."""
+"""`DocumentReader`: the main screen's reader. It follows links, steps through sections, and goes back."""
 
 import subprocess
 from dataclasses import dataclass
@@ -79,9 +79,9 @@ class DocumentReader(Reader):
         offset: int = 0,
         is_visit: bool = True,
     ) -> None:
-        """Show a section, and remember the previous position, to go back to. See `show_section`.
+        """Show a section, as `show_section` does, and remember the previous position, to go back to it.
 
-        If it `is_visit`, the outline follows, and the conversation records that the person reads the section.
+        With `is_visit`, the outline follows, and the conversation records that the person reads the section.
         """
         self.display = True
         before = self.position
@@ -94,7 +94,7 @@ class DocumentReader(Reader):
             self._record(section_id)
 
     def _record(self, section_id: str | None) -> None:
-        """Record that the person reads a section. If it failed to load, that tries again."""
+        """Record that the person reads a section. If it failed to load, this loads it again."""
         state = self._conversation.state
         has_failed = section_id in state.library and bool(state.library.node(section_id or "").problem)
         if state.reading_id != section_id or has_failed:
@@ -137,7 +137,7 @@ class DocumentReader(Reader):
             self.notify(f"{warning}.", markup=False)
 
     def show_match(self, match: Span) -> None:
-        """Open the section of a match of the search, unless its document is in view already."""
+        """Open the section of a search match. If its document is shown already, do not scroll."""
         library = self.library
         section_id = library.find_node_at(match.doc, match.start)
         if section_id is None:
@@ -235,7 +235,7 @@ class DocumentReader(Reader):
             self._open_outside(file.path.resolve())
 
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
-        """Follow a link. With `with_files`, it may lead to another file, which a model's link must not."""
+        """Follow a link. Only with `with_files` may it lead to another file: a model's link must not."""
         match resolve_link(href, self.library, section_id, with_files=with_files):
             case SectionLink(target, span):
                 self.open(target, highlight=span)
@@ -287,7 +287,7 @@ class DocumentReader(Reader):
         if not editor:
             return "No editor configured. Set $EDITOR."
         line = 0
-        if file.suffix.lower() not in CONVERTED_SUFFIXES:  # else lines are counted in the converted text
+        if file.suffix.lower() not in CONVERTED_SUFFIXES:  # its line numbers would be those of the Markdown
             line = self.library.get_place(self.library.node(section_id).span).first_line
         try:
             with self.app.suspend():

@@ -1,4 +1,4 @@
-"""`DocumentView`: the document that the reader shows for a node, in chunks. Knows no screen.
+"""`DocumentView`: the document that the reader shows for a node, in chunks. Does not use Textual.
 
 Each chunk can be parsed by itself, with the same result as in the whole document. Chunks start at pages and
 headings, or after a blank line outside code fences if the next line is not indented. A longer stretch without
@@ -47,7 +47,7 @@ class DocumentView(Struct, frozen=True, kw_only=True):
     """Whether the text is generated because the node has none of its own, such as a folder."""
 
     def cut(self) -> list[TextChunk]:
-        """Split the text into chunks that are laid out one by one: at blocks."""
+        """Split the text between blocks into chunks, which are laid out one by one."""
         text = self.document.text
         columns = self.document.columns
         first = find_body_start(text[:_FRONT_MATTER_LENGTH_MAX])
@@ -61,7 +61,7 @@ class DocumentView(Struct, frozen=True, kw_only=True):
 
 
 def make_document_view(library: Library, section_id: str) -> DocumentView:
-    """Return the view of a node: its document, opened there. A loaded file or link has its own.
+    """Return the document of a node, opened at the node. A loaded file or link has its own document.
 
     Raises:
         UnknownSectionError: No loaded node has this id.
@@ -142,12 +142,12 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
 
 
 def build_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
-    """Return the code's fence, or the table's heads, that `prefix` and `text[start:cut]` leave open."""
+    """Return the lines that reopen the block split at `cut`: a code fence, a table's header, or nothing."""
     before = prefix + text[start:cut]
     fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")
     if fence:
         return fence + "\n"
     if prefix and not _BLANK_LINE.search(before):
-        return prefix  # the table goes on, and its heads may be far above
+        return prefix  # the same table continues, and its header may be far above
     heads = find_header_above(text, cut)
     return text[slice(*heads)] if heads else ""

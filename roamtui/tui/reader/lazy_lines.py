@@ -1,4 +1,4 @@
-"""`LazyLines`: a document as numbered lines, laid out when they are needed. Knows no screen.
+"""`LazyLines`: a document as numbered lines, laid out when they are needed. Does not use Textual.
 
 The number of lines of a chunk is an estimate until the chunk is laid out. Correcting it moves the lines
 below.
@@ -25,7 +25,7 @@ from roamtui.text import Span, format_page, subtract_bounds
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64
-"""Maximum number of chunks whose lines are cached. Others are laid out again when in view."""
+"""Maximum number of chunks whose lines are cached. If there are more, the cache is cleared."""
 _REFERENCE = re.compile(r"\](?!\()")
 """The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
 
@@ -38,7 +38,7 @@ class LocatedLine(NamedTuple):
 
 
 class HighlightKind(StrEnum):
-    """Kinds of highlights, which are also the names of their component classes."""
+    """A kind of highlight. Its value is the name of the component class that styles it."""
 
     QUOTE = "reader--highlight"
     NEAREST = "reader--nearest"
@@ -61,12 +61,12 @@ class Highlights(Struct, frozen=True):
     words: tuple[str, ...] = ()
     """Search words. All their matches are highlighted."""
     current_match: int | None = None
-    """Offset in the document of the current match."""
+    """The offset of the current match in the document."""
     is_nearest: bool = False
-    """Whether `quote` has only the words nearest to a quote that is not in the text."""
+    """Whether `quote` is only the passage nearest to a quote that is not in the text."""
 
     def locate(self, text: str, start: int, end: int) -> list[Highlight]:
-        """Return the highlights of `text[start:end]`, in order, without overlaps. Matches cover the quote."""
+        """Return the highlights of `text[start:end]`, sorted and disjoint. A match interrupts the quote."""
         highlights: list[Highlight] = []
         for first, last in match_ranges(text[start:end], self.words):
             if not highlights or start + first >= highlights[-1].end:
@@ -90,13 +90,13 @@ class ShownLink(NamedTuple):
 
 
 class ChunkLines(Struct, frozen=True, kw_only=True):
-    """The lines and links of a chunk, which is a part of the document, laid out for a width."""
+    """A chunk, laid out for a width."""
 
     lines: tuple[Line, ...]
     links: Sequence[Link] = ()
     """The links of the chunk, by number."""
     highlights: Sequence[Highlight] = ()
-    """The highlights of the chunk. Runs name them by their `group`."""
+    """The highlights of the chunk. A run's `group` is an index into them."""
 
 
 class LazyLines:
@@ -114,7 +114,7 @@ class LazyLines:
         """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
         self.cached: dict[int, ChunkLines] = {}
-        """The chunks that were laid out last."""
+        """The chunks that are laid out, by number."""
 
     def __len__(self) -> int:
         """Return the number of lines, partly estimated."""
@@ -138,7 +138,7 @@ class LazyLines:
         self.cached.clear()
 
     def iter_highlights(self, located: LocatedLine) -> Iterator[Highlight]:
-        """Yield the highlights of a line, with their columns."""
+        """Yield the highlights of a line, with columns in place of offsets."""
         line = located.line
         highlights = self.get_chunk_lines(located.chunk).highlights
         column = 0
@@ -183,7 +183,7 @@ class LazyLines:
             chunk += 1
 
     def get_y(self, offset: int) -> int:
-        """Return the line's number at an offset: a page mark, a highlight, or else the block's first line."""
+        """Return the line to show for an offset: its page mark, its highlight, or its block's first line."""
         chunk = max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
         if not self.chunks or (chunk and self.chunks[chunk].start == offset):
             return self.get_top(chunk)
@@ -269,7 +269,7 @@ class SelectedText(NamedTuple):
 
 
 def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[SelectedText]:
-    """List the selected part of each line between two positions, without page marks and margins of code."""
+    """List the selected parts of lines from `start` to `end` (x, y), without page marks and code margins."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         located = lines.get_line(y)

@@ -27,7 +27,7 @@ _MARGIN_RIGHT = 1
 _SIDEWAYS_COLUMNS = 8
 """Number of cells that a key scrolls sideways."""
 _CONTINUED = "›"
-"""Mark at the right edge of a line that is wider than the reader: the right arrow key scrolls to its end."""
+"""Marks, at the right edge, a line that is wider than the reader. The right arrow key scrolls to its end."""
 _CONTINUED_STYLE = "bold $accent"
 EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
@@ -48,19 +48,19 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         self._height = 0
         """Height of the view at the last jump or change of its size."""
         self._jump_offset = 0
-        """Offset of the last jump, which is scrolled to again if the width becomes known only later."""
+        """Offset of the last jump. If the width was not known then, the first layout repeats the jump."""
         self._quote_start = 0
         """Where the section with the highlighted quote starts."""
         self._is_jumping = False
         """Whether a jump is under way. It may scroll several times, and only its end counts as a position."""
 
     def view_moved(self) -> None:
-        """Take note that other lines are in view. Called once after each layout, scroll or jump."""
+        """React to other lines in view, in a subclass. Called once after each layout, scroll or jump."""
 
     def show_document(
         self, view: DocumentView, offset: int = 0, highlights: Highlights | None = None, quote_start: int = 0
     ) -> None:
-        """Show a document from an offset on, or its highlighted quote with the start of its section."""
+        """Show a document from `offset` on, or its quote, if any, whose section begins at `quote_start`."""
         previous_view = self.document_view
         self.document_view = view
         self.highlights = highlights or Highlights()
@@ -217,14 +217,14 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         strip = Strip(content.render_segments(self.visual_style) if content else [])
         shown = strip.crop_extend(left, left + width, self.visual_style.rich_style)
         right = left + width
-        if self.lines.text_width > right and measure_runs(line.runs) > right:  # code goes on
+        if self.lines.text_width > right and measure_runs(line.runs) > right:  # the line continues
             mark = Content.styled(_CONTINUED, _CONTINUED_STYLE).render_segments(self.visual_style)
             shown = Strip.join([shown.crop(0, width - 1), Strip(mark)])
         return shown.apply_offsets(left, line_y)
 
     @override
     def scroll_to(self, *args: Any, **options: Any) -> None:
-        """Scroll at once: keeping the place ends an animation, and Textual fails if that is its last step."""
+        """Scroll without animation: keeping the place could end it in its last step, where Textual fails."""
         super().scroll_to(*args, **{**options, "animate": False})
 
     @override
@@ -241,7 +241,7 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
             self.vertical_scrollbar.position = self.scroll_y
 
     def _update_view(self, *, is_upward: bool) -> None:
-        """Lay out the lines in view, which corrects their number. Then follow the position.
+        """Lay out the lines in view, which corrects the estimated heights, and report the new position.
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
         """
@@ -271,6 +271,6 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _make_style(styles: StylesBase) -> Style:
-    """Make a style of what a rule sets. Without a colour for selections, Textual would take white."""
+    """Make a style from a rule. If that sets no text colour, keep the text's own: Textual would use white."""
     style = Style.from_styles(styles)
     return style if styles.has_rule("color") else replace(style, foreground=None)

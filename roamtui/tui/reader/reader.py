@@ -1,4 +1,4 @@
-"""`Reader`: shows a document from any section on. It knows its position and links, and what is copied."""
+"""`Reader`: shows a document from any section on, reports the section in view, and copies text."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -44,12 +44,12 @@ class ReadingPosition(NamedTuple):
 
 
 class Reader(LinesView, inherit_bindings=False):
-    """A document, opened at one of its sections. The section at the top, or of the match, is current."""
+    """A document, opened at a section. The current section has the current match or is at the top."""
 
     BINDINGS = make_bindings(Scope.READER, Scope.SECTION, Scope.MOVE)
 
     match_label: reactive[str] = reactive("", repaint=False)
-    """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
+    """The number of the current match, and the total. Empty after the reader has moved away."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Reader(LinesView, inherit_bindings=False):
         self._typed = ""
         """The digits of a number that were typed."""
         self._posted_id: str | None = None
-        """The section that was posted last, so that none is posted twice."""
+        """The section that was posted last. It is not posted twice in a row."""
 
     def show_section(
         self,
@@ -72,7 +72,7 @@ class Reader(LinesView, inherit_bindings=False):
         is_nearest: bool = False,
         offset: int = 0,
     ) -> None:
-        """Show a section from an offset on, or a span to highlight. It may be in another document.
+        """Show a section from `offset` on, or the span `highlight`, unless that is in another document.
 
         With `is_nearest`, the highlight has another colour than a quote.
         """
@@ -109,7 +109,7 @@ class Reader(LinesView, inherit_bindings=False):
 
     @override
     def view_moved(self) -> None:
-        """Make the section of the current match the current one, or else that at the top, and post it."""
+        """Set the current section: that of the current match if it is in view, or else that at the top."""
         self._set_hints(())
         match = self.highlights.current_match
         offset = self.offset_in_view
@@ -169,7 +169,7 @@ class Reader(LinesView, inherit_bindings=False):
         return strip
 
     def follow(self, link: Link) -> None:
-        """Go where a link leads. A preview stays where it is."""
+        """Follow a link, in a subclass. A preview stays where it is."""
 
     def end_selection(self) -> bool:
         """Select nothing. Return whether anything was selected."""
@@ -206,7 +206,7 @@ class Reader(LinesView, inherit_bindings=False):
         return list_selected_lines(self.lines, start, end)
 
     def _get_section_at(self, offset: int) -> str | None:
-        """Return the section at an offset, or the current one if it starts there too, as a file does."""
+        """Return the section at an offset, or the current one if both start at one place, as a file may."""
         current_id = self.section_id
         document = self.document_view.document
         if self._library is None or current_id is None or self.document_view.is_generated:
@@ -226,7 +226,7 @@ class Reader(LinesView, inherit_bindings=False):
         return ReadingPosition(self.section_id, self.offset_in_view - (0 if is_generated else start))
 
     def format_page(self, offset: int) -> str:
-        """Format the page at an offset. Empty if the document has no pages."""
+        """Format the page at an offset, or return an empty string if the document has no pages."""
         document = self.document_view.document
         page = document.page_at(offset)
         return format_page(page, document.get_page_label(page))

@@ -39,10 +39,10 @@ _FILE_NAME_LENGTH_MAX = 60
 
 
 class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | None]):
-    """Lists saved conversations, but not what `roamtui ask` saved.
+    """Lists saved conversations, except those of `roamtui ask`.
 
-    A person can switch to a conversation about the open document, unless none is open yet. If they choose a
-    conversation about another document, the result is a request to open that document.
+    A conversation about the open document is resumed at once. For a conversation about another document, the
+    result is a request to open that document.
     """
 
     AUTO_FOCUS = "ItemList"

@@ -32,7 +32,7 @@ from roamtui.tui.status_line import format_key_hint
 
 
 class KeyHints(Static):
-    """Shows the keys of a screen as a list or in words. A click on a key does what the key does."""
+    """Shows the keys of a screen, as a list or in a sentence. A click on a key does what the key does."""
 
     def __init__(self, *hints: Content) -> None:
         super().__init__(Content("  ").join(hints))
@@ -57,7 +57,7 @@ def make_foot(enter: str, esc: str, *, before: str = "", between: str = ", ", af
 
 
 class TextField(Input):
-    """A field whose cursor does not blink, because Textual would draw much of the screen again, in 4 ms."""
+    """A field whose cursor does not blink: for a blink, Textual draws much of the screen again, in 4 ms."""
 
     cursor_blink = reactive(default=False, init=False)
 
@@ -71,7 +71,7 @@ class Dialog(ModalScreen[ScreenResultType]):
     ]
 
     _pending_dismissal: Callable[[], object] | None = None
-    """Closes the dialog with the result of background work. None until there is a result."""
+    """Closes the dialog with the result of background work. None without a result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,12 +124,12 @@ class ConfirmDialog(Dialog[bool]):
     ) -> None:
         """Ask `question`. Its `detail`, such as a URL, may come from a document.
 
-        If no key opened the dialog, the person does not expect it, and may be typing.
+        If not `is_expected`, no key opened the dialog, so the person may be typing.
         """
         super().__init__()
         self._is_expected = is_expected
         self._typing_until = 0.0
-        """Until this time, a key may belong to a text that the person is typing."""
+        """Until this time, on the clock of events, a key may belong to a text that the person is typing."""
         self._question = question
         self._detail = detail
         self._yes = yes
@@ -146,12 +146,12 @@ class ConfirmDialog(Dialog[bool]):
                 yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
     def on_mount(self, event: events.Mount) -> None:
-        """At first, accept no answer if the person did not expect the question."""
+        """If the person did not expect the question, accept no answer at first."""
         if not self._is_expected:
             self._typing_until = event.time + TYPING_SECONDS
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore keys until a person who is typing pauses: the letter y of a text must not be the answer."""
+        """Ignore keys until a person who is typing pauses: the y of a word must not answer the question."""
         is_letter = event.is_printable and event.key not in self.active_bindings
         if event.key != "escape" and (is_letter or event.time < self._typing_until):
             event.stop()
@@ -191,9 +191,9 @@ class PromptDialog(Dialog[str | None]):
     ) -> None:
         """Ask for a line, with `value` in the field. `value` and `detail` may come from a document.
 
-        `check` returns a sentence that says what to type instead of a line, or "" if the line is accepted.
-        `on_typed` is called with each change. If `is_selected`, typing replaces the value. `foot` says the
-        keys, unless enter accepts and esc cancels.
+        `check` returns "" to accept a typed line, or a sentence that says what to type instead. `on_typed`
+        gets the text after each change. If `is_selected`, typing replaces the value. `foot` names the keys if
+        they are other than enter to accept and esc to cancel.
         """
         super().__init__()
         self._heading = heading
@@ -249,10 +249,10 @@ def make_place_prompt(source: str) -> PromptDialog:
 
 
 class ExportDialog(PromptDialog):
-    """Asks for a path and writes a file, in the format of its suffix. The result is a message about it.
+    """Asks for a path, and writes a file in the format of its suffix. The result is a message, or None.
 
-    The result is None if the person cancels. An existing file is replaced only after the person confirms it.
-    If the file cannot be written, they can change its name.
+    None means that the person cancelled. An existing file is replaced only after they confirm it. If the file
+    cannot be written, they can change its name.
     """
 
     def __init__(
@@ -264,8 +264,8 @@ class ExportDialog(PromptDialog):
     ) -> None:
         """Propose a file with the name `stem` in the current folder, or in the home folder if that is gone.
 
-        A document of `sources` is never overwritten. The `renderers` return the text for a file, by its
-        suffix. The first is the default. They are called in a thread, and raise `RoamtuiError` if that file
+        `sources` are never overwritten. `renderers` has, by suffix, a function that returns the text for a
+        path. The first one is the default. Each is called in a thread, and raises `RoamtuiError` if the file
         must not be written.
         """
         default = next(iter(renderers))

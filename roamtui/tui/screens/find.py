@@ -1,4 +1,4 @@
-"""`FindDialog`: finds sections by title, a phrase, and the configured search, while a person types."""
+"""`FindDialog`: finds sections by title, by phrase, and by the configured search, while a person types."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ from roamtui.tui.screens.lists import ListDialog, Row
 _TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
 """Maximum number of sections that are listed by title, by text and by meaning."""
 _PAUSE_SECONDS = 0.15
-"""The configured search starts once typing has paused for this long, not with half a word."""
+"""The configured search starts once typing has paused for this long, so not with half a word."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
 _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
@@ -47,12 +47,12 @@ class FindResult(Struct, frozen=True, kw_only=True):
     """A section that was found."""
 
     group: str
-    """How it was found, and how many results there are or their order."""
+    """The heading: how it was found, and the number of results or their order, after “ · ”."""
     section_id: str
     words: tuple[str, ...]
     """Words to highlight in the section."""
     excerpt: str = ""
-    """The text around the match, or the best sentence, as it is. Empty if the title was found."""
+    """The text around the match, or the best sentence, not sanitised. Empty if the title was found."""
 
 
 class FindResults(Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class FindResults(Struct, frozen=True, kw_only=True):
 
     query: str = ""
     library: Library
-    """The library that was searched, to see whether it has changed since."""
+    """The library that was searched."""
     results: tuple[FindResult, ...] = ()
     matches: tuple[Span, ...] = ()
     """The matches of the phrase, in reading order."""
@@ -75,7 +75,7 @@ class FindResults(Struct, frozen=True, kw_only=True):
         return " ".join((quoted[1] if quoted else self.query).split())
 
     def with_matches(self, matches: tuple[Span, ...]) -> "FindResults":
-        """Return them with the matches of the phrase in the library."""
+        """Return the results with the matches of the phrase in the library."""
         first_matches: dict[str, int] = {}
         for index, match in enumerate(matches):
             if (section_id := self.library.find_node_at(match.doc, match.start)) is not None:
@@ -106,9 +106,9 @@ class MatchCursor:
         _highlight(reader, self.found, result.words, self._match_index)
 
     def step(self, reader: DocumentReader, direction: int) -> bool:
-        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one.
+        """Open the next (1) or previous (-1) match, and wrap around. Return whether there is more than one.
 
-        If the text has none, open the next or previous result.
+        If the text has no match, open the next or previous result instead.
         """
         outside = -1 if direction > 0 else 0  # a step from there leads to the first or the last one
         if matches := self.found.matches:
@@ -148,13 +148,13 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self._titles: TitleList | None = None
         self._awaited: str | None = None
-        """The typed text whose first result is read as soon as it comes."""
+        """Text for which enter was pressed before it had a result. Its first result is opened at once."""
         self._searching: asyncio.Future[tuple[Hit, ...]] | None = None
         """The last call of the configured search."""
 
     @on(events.Mount)
     def _begin(self) -> None:
-        """Select the query of the last search, so that typing replaces it."""
+        """Search again for the last query, and select it, so that typing replaces it."""
         self.field.action_select_all()
         self.filter()
 
@@ -166,7 +166,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
-        """List the titles that match, then also texts, then the hits of the configured search."""
+        """List the titles that match, then add texts that match, then the hits of the configured search."""
         if query:
             self.show_message(_SEARCHING)
         library = await self._agent.conversation.load_all()
@@ -194,14 +194,14 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._show_found(replace(found, results=tuple(results), is_complete=True))
 
     async def _search(self, query: str) -> tuple[Hit, ...]:
-        """Search once an earlier search has ended, which cannot be stopped: together they would be slower.
+        """Search after the earlier search has ended. It cannot be stopped, and two at once would be slower.
 
-        Of several queries that wait, only the last one is still wanted then.
+        Only the newest query waits, because `_find` cancels the others.
         """
         if self._searching is not None:
             await asyncio.wait((self._searching,))
         self._searching = asyncio.ensure_future(self._agent.search.find(query, _HITS_MAX))
-        # nobody may be left to hear of its failure
+        # if its caller was cancelled, nobody else reads its error
         self._searching.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.wait((self._searching,))
         return self._searching.result()

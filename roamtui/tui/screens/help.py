@@ -1,4 +1,4 @@
-"""`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
+"""`HelpDialog`: lists all actions with their keys, to run one, and the signs of outline and answers."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -25,7 +25,7 @@ _SIGNS = {
     ),
 }
 _KEYS_WIDTH = 21
-"""In cells. Width of the column of keys."""
+"""Width of the column of keys, in cells."""
 
 
 class HelpDialog(ListDialog[str, str | None]):
@@ -42,7 +42,7 @@ class HelpDialog(ListDialog[str, str | None]):
         *,
         typed: str = "",
     ) -> None:
-        """List the `signs` of the selected line in words, then `keys`, first those of `current_scope`."""
+        """List the `signs` of the selected line, then `keys`, those of `current_scope` first."""
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
         super().__init__("Commands and keys", foot, typed=typed)
@@ -91,10 +91,10 @@ class HelpDialog(ListDialog[str, str | None]):
 
 
 class SlashCommands(HelpDialog):
-    """Lists what can be run, and closes as soon as nothing matches what follows the slash."""
+    """Lists the actions that can be run. It closes when none matches the text after the slash."""
 
     def __init__(self, keys: Keymap, typed: str, keep: Callable[[str], object]) -> None:
-        """Begin with what was `typed`. `keep` gets the text unless a command is chosen."""
+        """Begin with `typed`, the slash. `keep` gets the longer text if the person chooses no command."""
         super().__init__(keys, Scope.INPUT, typed=typed)
         self._keep = keep
         self._lead = typed

@@ -1,4 +1,4 @@
-"""`ListDialog`: a field that filters, a list below it, and often a preview of the item under the cursor."""
+"""`ListDialog`: a field that filters the list below it, and often a preview of the item under the cursor."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -30,7 +30,7 @@ _COLUMN_GAP = "  "
 
 
 class Row(Struct, Generic[Item], frozen=True):
-    """An item of a list as it is drawn, which may take several lines."""
+    """An item of a list, and how it is drawn, in one or more lines."""
 
     item: Item
     line: Content
@@ -39,17 +39,17 @@ class Row(Struct, Generic[Item], frozen=True):
 
 
 class ItemList(OptionList, Generic[Item], inherit_bindings=False):
-    """A list of items under headings. The dialog has its keys."""
+    """A list of items under headings. It has no keys of its own: the dialog moves the cursor."""
 
     _is_laid_out = reactive(default=False)
-    """Whether the items were made for the width of the list. Before that, they would be one word wide."""
+    """Whether the items were made for the known width of the list. Before, they are one word wide."""
 
     def __init__(self) -> None:
         super().__init__(compact=True)
-        # the items have none, and looking for them takes a tenth of the time to paint the list
+        # the items have no links, and looking for links takes a tenth of the time to paint the list
         self.auto_links = False
         self._rows: list[tuple[Item | None, Content]] = []
-        """The lines with their items, or None for a heading."""
+        """The drawn rows with their items. A heading has None in place of an item."""
 
     @property
     def items(self) -> list[Item]:
@@ -71,7 +71,7 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
         return super().render_line(y) if self._is_laid_out else Strip.blank(self.size.width, self.rich_style)
 
     def set_rows(self, rows: Sequence[Row[Item]], position: int, empty: str) -> None:
-        """Replace the items. The cursor goes to the one at `position`. Without items, show `empty`."""
+        """Replace the items, with the cursor on number `position`. Without items, show the text `empty`."""
         lines: list[tuple[Item | None, Content]] = []
         group = ""
         cursor_line = None
@@ -93,16 +93,15 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
 
 
 class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
-    """A field that filters a list. The arrows move in the list while a person types.
+    """A field that filters a list. The arrow keys move in the list while a person types.
 
-    If `AUTO_FOCUS` is `ItemList`, keys are commands on the item under the cursor, until the field has the
-    focus.
+    If `AUTO_FOCUS` is `ItemList`, the list starts with the focus, and keys act on the item under the cursor.
     """
 
     AUTO_FOCUS = "Input"
     BINDINGS = make_bindings(Scope.MOVE)
     CLEARS_FIRST: ClassVar[bool] = False
-    """Whether leaving first clears what was typed."""
+    """Whether esc clears the typed text before it closes the dialog."""
     NO_MATCH: ClassVar[str] = "No match. Change the text, or press esc."
 
     def __init__(
@@ -123,7 +122,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self._heading = Content.styled(title, "bold $primary") if isinstance(title, str) else title
         self.field = TextField(typed, placeholder=placeholder, select_on_focus=False, compact=True)
         self.list = ItemList[Item]()
-        self.list.can_focus = self.AUTO_FOCUS != "Input"  # else a click would take the focus from the field
+        # without keys of its own, the list must not take the focus from the field at a click
+        self.list.can_focus = self.AUTO_FOCUS != "Input"
         self._preview = preview
         self._foot = foot
         self._field_foot = KeyHints(Content("enter to go to the list and its keys, esc to clear the search"))
@@ -132,11 +132,11 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self._position = 0
 
     def list_rows(self, typed: str) -> Iterable[Row[Item]]:
-        """Return the rows that match what was typed."""
+        """Return the rows that match the typed text. A subclass implements this."""
         raise NotImplementedError
 
     def choose(self, item: Item) -> None:
-        """Act on the chosen item."""
+        """Act on the chosen item. A subclass implements this, or `action_choose`."""
         raise NotImplementedError
 
     def preview(self, item: Item) -> object:
@@ -155,7 +155,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
 
     @on(events.DescendantFocus)
     def _show_keys(self) -> None:
-        """Show the keys of the list, or how to get there from the field, where they are text."""
+        """Show the keys of the list. In the field, where they are text, show how to go to the list."""
         is_typing = self.list.can_focus and self.field.has_focus
         self._foot.display = not is_typing
         self._field_foot.display = is_typing
@@ -171,7 +171,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
 
     @on(events.Mount)
     def show(self) -> None:
-        """List the items. The cursor stays on its item or, if that is gone, where it was."""
+        """List the items. The cursor stays on its item or, if that is gone, on its position."""
         rows = list(islice(self.list_rows(self.typed), _ROWS_MAX + 1))
         items = [row.item for row in rows]
         place = items.index(self._cursor_item) if self._cursor_item in items else self._position
@@ -223,7 +223,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         (self.list.action_cursor_down if lines > 0 else self.list.action_cursor_up)()
 
     def action_page(self, pages: int) -> None:
-        if self.list.scrollable_content_region:  # else Textual would fail
+        if self.list.scrollable_content_region:  # Textual fails in a list without height
             (self.list.action_page_down if pages > 0 else self.list.action_page_up)()  # type: ignore[no-untyped-call]
 
     def action_first(self) -> None:
@@ -252,7 +252,7 @@ class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
     group: str = ""
     """The heading of the item. The items of a group must be consecutive."""
     synonyms: str = ""
-    """More words that find the item."""
+    """Further words that find the item. They are not shown."""
     sign: str = ""
     """What comes before the label, such as a check mark."""
 
@@ -279,10 +279,10 @@ def lay_out_columns(items: Sequence[PickerItem[Item]], typed: str, width: int) -
 
 
 def filter_items(items: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerItem[Item], ...]:
-    """Return the items that contain all typed words, the best first.
+    """Return the items that contain all typed words, best first.
 
-    A label that begins with the typed text is best, then a label with a word that does, then a label that
-    contains all typed words. Items that have a word only in their sign, note, group or synonyms come last.
+    First come labels that begin with the typed text, then labels with a word that begins with it, then labels
+    that contain all typed words. Last come items with a word that is not in their label.
     """
     typed = typed.casefold().strip()
 

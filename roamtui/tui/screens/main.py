@@ -68,12 +68,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.conversation = session.conversation
         self.keys = keys
         self.started = asyncio.Event()
-        """Set once the first screen has been shown, and all else is there."""
+        """Set once the first screen is shown and everything else has started."""
         self._commands = asyncio.Lock()
-        """Held by the current command, because the next one depends on its changes."""
+        """Held by the command that runs. The next one waits, because it depends on the changes."""
         self._digit = 0
         self._match_cursor: MatchCursor | None = None
-        """What the last search has found."""
+        """The results of the last search."""
         state = session.conversation.state
         self.welcome = WelcomeView(state.library, session.examples, self.agent.model.name, keys)
         self.chat_log = ChatLog(session.conversation, self.welcome, keys)
@@ -103,7 +103,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield self._hints
 
     def on_mount(self) -> None:
-        """Show a saved conversation, and the messages for the start."""
+        """Show a saved conversation, and the notices for the start."""
         self.chat_log.reload()
         for note in self.session.notices:
             self.chat_log.add_notice(note)
@@ -112,7 +112,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _start(self) -> None:
         """Start the model, and show what the first screen did not need."""
-        if self.is_attached:  # else the person, or the terminal, has gone already
+        if self.is_attached:  # the app may have ended already
             self.background_work.start()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
@@ -169,9 +169,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.chat_log.add_notice(event.words)
 
     def show_help(self, typed: str) -> None:
-        """List commands and keys. The chosen one runs as if its key were pressed where it works.
+        """List commands and keys. A chosen command runs as if its key were pressed where it works.
 
-        Text that was `typed` in the question box returns to it if it is no command.
+        `typed` is text from the question box. It returns there if it is not a command.
         """
         from roamtui.tui.screens.help import HelpDialog, SlashCommands
 
@@ -181,7 +181,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(dialog, self.action_run)
 
     def _follow_event(self, event: ConversationEvent) -> None:
-        """Pass the state and the event to all parts, unless the app ends."""
+        """Pass the state and the event to all parts, unless the app is ending."""
         if not self.is_attached:
             return
         state = self.conversation.state
@@ -215,7 +215,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self.conversation.read_section(event.section_id)
 
     def _find_selection(self) -> tuple[str | None, Span | None]:
-        """Return the selected section, and the span in it. If nothing is selected in the chat, say so."""
+        """Return the selected section, and the span in it. If the chat has no selection, tell the person."""
         section_id, span = self.panes.selected_place
         if section_id is None and self.panes.scope is Scope.CHAT:
             down, up = (self.keys.first_keys[name] for name in ("move.down", "move.up"))
@@ -240,7 +240,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._hints.scope = self.panes.scope
 
     def on_key(self, event: events.Key) -> None:
-        """Note a digit, because `action_select_quote` is not told its key. Say if a key does nothing here."""
+        """Remember a digit for `action_select_quote`, which gets no key. Say if a key does nothing here."""
         _, _, name = event.key.rpartition("+")  # a person may have bound alt+1
         if name in DIGITS:
             self._digit = int(name)
@@ -252,7 +252,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_select_quote(self) -> None:
         """Select the quote with the typed number, and show it outside the conversation."""
         number = self._digit
-        self._digit = 0  # a click on the hint types none
+        self._digit = 0  # a click on the hint comes without a digit
         cursor = self.chat_log.target_selection
         if not cursor.select_citation(number):
             words = f"There is no quote {number}" if number else "Press the number of a quote"
@@ -265,7 +265,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._write_question(event.event)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Paste into the question box, also from other panes."""
+        """Paste into the question box even if another pane has the focus."""
         if self.panes.scope is not Scope.INPUT:
             self._write_question(event)
 
@@ -283,9 +283,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        """In the box, cancel how the next question is asked, or take back the last one.
+        """In the question box, cancel options of the next question, or else take back the last question.
 
-        If the box is empty too, stop the answer. With text in it, the key only leaves the box.
+        If there are neither, stop the answer if the box is empty, or else leave the box.
         """
         if self.focused is self.question_box:
             questions = self.questions
@@ -297,7 +297,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     # Without this, Textual would put the repr of a whole exchange into the worker's description.
     @work(group="asking", exit_on_error=False, description="")
     async def _run_question(self, question: str, options: AskOptions) -> None:
-        # From Python 3.12, Textual runs a worker up to its first wait before `questions` knows of it
+        # since Python 3.12, a worker runs up to its first wait before `questions` knows the worker
         await asyncio.sleep(0)
         await self.started.wait()
         try:
@@ -309,7 +309,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="choosing", exit_on_error=False)
     async def action_retry(self) -> None:
-        """Put a question into the box, to be asked again. After passages, let the person choose a model."""
+        """Put a question into the box, to ask it again. If no model gave the answer, first choose a model."""
         view = self.chat_log.target_selection.get_exchange()
         if view is None:
             self.post_message(StatusMessage("No question yet"))
@@ -373,7 +373,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.conversation.start_new()
 
     def _resume_model(self) -> None:
-        """Answer with the model and the server of the conversation that the person has resumed."""
+        """Use the model and server of the conversation that the person has resumed."""
         state = self.conversation.state
         if state.model not in ("", RECORDED, self.agent.model.name):
             model = self.session.options.services.make_model(state.model, state.server or None)
@@ -435,7 +435,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
-        """Show a citation's passage in the reader if that is in view. Else the conversation shows it."""
+        """Show a citation's passage in the reader, if the reader is visible without the focus."""
         target = event.target
         is_visible = Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
         if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
@@ -450,7 +450,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
-        """Mark what a search finds in the outline, and show the chosen result in the reader."""
+        """Search. Mark the results in the outline, and show the chosen one in the reader."""
         from roamtui.tui.screens.find import FindDialog, MatchCursor
 
         before = self._match_cursor
@@ -478,7 +478,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.post_message(StatusMessage(f"No other match for “{cursor.found.query}”"))
 
     def _has_current_matches(self, cursor: MatchCursor) -> bool:
-        """Return whether the document is the one that was searched, and if not, tell the person."""
+        """Return whether the searched document is still the current one. If not, tell the person."""
         is_current = cursor.found.library is self.conversation.state.library
         if not is_current:
             self.post_message(StatusMessage("The document has changed since the search · search again"))

@@ -1,4 +1,4 @@
-"""`NotesDialog`: the list of a person's notes on the document, and the prompt for their comment."""
+"""`NotesDialog`: the list of a person's notes on the document, and the prompt for a note's comment."""
 
 import asyncio
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ _QUOTE_LENGTH_MAX = 600
 
 
 class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
-    """Lists the notes on a document. The result is where the chosen one leads, or None."""
+    """Lists the notes on a document. The result is the place of the chosen note, or None."""
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
@@ -135,14 +135,14 @@ class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
 
 
 def _get_store(conversation: Conversation) -> NoteStore:
-    """Return the notes on the document. Raise `UsageError` if nothing is saved here."""
+    """Return the store of the document's notes. Raise `UsageError` if saving is off."""
     if conversation.store is None:
         raise UsageError("Notes cannot be saved here, because saving conversations is off.")
     return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
 
 
 async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:
-    """Ask for a comment, and save a note with it, or change an earlier one. Return whether it was saved."""
+    """Ask for a comment, and save it in a new note or in the one on the same place. Return whether it did."""
     library = conversation.state.library
     cited = cite_span(section_id, span, library)
     key = (cited.section_id, cited.quote)
@@ -157,9 +157,9 @@ async def add_note(app: App[None], conversation: Conversation, section_id: str, 
 async def _edit(
     app: App[None], conversation: Conversation, note: Note, heading: str, where: str = ""
 ) -> Note | None:
-    """Ask for another comment until the note, on a quote or on the section `where`, is saved with it.
+    """Ask for a note's comment until the note is saved. The prompt shows its quote and the path `where`.
 
-    Return the saved note, or None if the person leaves. What they typed is then their draft of the note.
+    Return the saved note, or None if the person leaves. The typed text is then kept as a draft.
     """
     assert conversation.store is not None
     citation = note.citation

@@ -1,6 +1,6 @@
-"""`OpenDialog`: a box for a path or URL, and a list of documents to open, which typing filters.
+"""`OpenDialog`: a field for a path or URL, and a list of documents to open. Typing filters the list.
 
-Without a document, it is the first screen. Later it opens over the current document. It offers recent
+If no document is open, it is the first screen. Otherwise it covers the current document. It offers recent
 documents, files of this folder, recent conversations and examples.
 """
 
@@ -36,13 +36,13 @@ _INTRODUCTION = "Ask a document; its quotes are looked up."
 _FILES_SHOWN_MAX = 6
 """Maximum number of entries of the current folder that are offered until the person types."""
 _FOLDER_ENTRIES_MAX = 5_000
-"""Maximum number of entries of a folder, and of folders and files below it, that are read and compared."""
+"""Maximum number of entries of a folder, and of folders and files below it, that are searched."""
 _BELOW_SHOWN_MAX = 20
 """Maximum number of files below the current folder that are offered."""
 
 
 class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | None]):
-    """Opens a document. The result is its session, or a request for one to show or to add, or None."""
+    """Opens a document. The result is its session, a request that `is_open` accepted, or None."""
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
@@ -57,10 +57,10 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
         model: Model | None = None,
         title: str = "",
     ) -> None:
-        """Open the source of `request`, or offer those that `services` lists.
+        """Open the source of `request`. If it has none, offer the sources that `services` lists.
 
-        If `is_open` returns true for a request, the request is the result. `model` replaces the model of the
-        settings. Without a title, this is the first screen, which introduces the program.
+        If `is_open` returns a true value for a request, the request is the result. `model` replaces the model
+        of the settings. Without a title, this is the first screen, and introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         self._keys = keys
@@ -145,10 +145,10 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
         if request := await self.app.push_screen_wait(dialog):
             self._open_unless_open(request, None)
         else:
-            self._load_offers()  # some may be renamed or deleted
+            self._load_offers()  # conversations may have been renamed or deleted
 
     def action_complete(self) -> None:
-        """Put the chosen file, or else the first one, into the field."""
+        """Put the file under the cursor, or else the first file of the list, into the field."""
         offers = self.list.items
         files = [each for each in offers if each.group is OfferGroup.FILE and each.source != self.typed]
         highlighted = self.list.highlighted_item
@@ -171,7 +171,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
             if worker.is_cancelled:
                 raise OpeningCancelledError
 
-        kept = model if conversation_id is None else None  # a conversation that is resumed has its own
+        kept = model if conversation_id is None else None  # a resumed conversation has its own model
         work = partial(self._services.open_source, source, conversation_id, kept, on_progress)
         opened = await open_in_thread(work, DocumentSession.close)
         self.finish(opened)
@@ -184,11 +184,11 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
     @on(Worker.StateChanged)
     def _on_opening_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._show_offers_again()  # the message of the dialog about the failure comes after this one
+            self._show_offers_again()  # before `Dialog` shows the error
 
     @override
     def action_leave(self) -> None:
-        """Cancel opening a source, or else clear the field, or else leave."""
+        """Cancel opening a source. If none is being opened, clear the field or leave."""
         if self._opening is None:
             super().action_leave()
             return
@@ -200,7 +200,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
 
 class AddSourceDialog(OpenDialog):
-    """Offers sources, and opens none. The result is a request for the source to add, or None."""
+    """Offers sources, but opens none. The result is a request for the source to add, or None."""
 
     def __init__(self, services: Services, keys: Keymap) -> None:
         title = "Add a source to this conversation"
@@ -226,7 +226,7 @@ def _make_file_offer(path: str, note: str = "") -> StartOffer:
 
 
 def list_path_completions(typed: str) -> list[StartOffer]:
-    """Return the documents and folders that complete a typed path, or else some in the current folder."""
+    """Return the documents and folders that complete a typed path. Without one, list the current folder."""
     head, part = os.path.split(typed)
     is_path = bool(head) or typed.startswith((".", "~"))
     try:
@@ -236,7 +236,7 @@ def list_path_completions(typed: str) -> list[StartOffer]:
         return []
     offers = []
     for is_folder, name in sorted(names, key=lambda entry: (entry[0], make_sort_key(entry[1]))):
-        if is_path and part:  # a typed path may name any file
+        if is_path and part:  # after a typed path, offer any kind of file
             is_offered = name.casefold().startswith(part.casefold())
         else:
             is_offered = not is_skipped_folder(name) if is_folder else is_document_name(name)

@@ -1,4 +1,4 @@
-"""The dialogs that choose a theme or a model, which may be saved for the next start."""
+"""The dialogs to choose a theme or a model. The choice may be saved for the next start."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ class PickerDialog(ListDialog[str, str | None]):
     ) -> None:
         """Offer `choices`, with the cursor on the value `current`.
 
-        `foot` says the keys, unless enter chooses and esc cancels.
+        `foot` names the keys if they are other than enter to choose and esc to cancel.
         """
         foot = foot or make_foot("enter to choose", "esc to cancel")
         super().__init__(title, foot, placeholder=placeholder, current=current)
@@ -57,7 +57,7 @@ class PickerDialog(ListDialog[str, str | None]):
         self.dismiss(item)
 
     def save(self, settings: Mapping[str, str]) -> None:
-        """Save settings for the next start. If that fails, say why."""
+        """Save settings for the next start. If that fails, tell the person why."""
         try:
             self.services.save_settings(settings)
         except RoamtuiError as error:
@@ -65,7 +65,7 @@ class PickerDialog(ListDialog[str, str | None]):
 
 
 class ThemeDialog(PickerDialog):
-    """Lets a person choose a theme, and shows the app in the one under the cursor."""
+    """Lets a person choose a theme. The app uses the theme under the cursor as a preview."""
 
     def __init__(self, app: App[None], services: Services) -> None:
         """List the themes of `app`."""
@@ -143,7 +143,7 @@ class ModelDialog(PickerDialog):
 
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
-        """List the models that match, and the typed name: first if it names a provider, as models do."""
+        """List the models that match, and the typed name, first if it names a provider, as in `a/b`."""
         width = self.list.line_width
         rows = lay_out_columns(self.choices, typed, width)
         if rows and (not is_model_name(typed) or typed in {row.item for row in rows}):
@@ -170,9 +170,9 @@ class ModelDialog(PickerDialog):
 
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _use(self, offer: ModelOffer) -> None:
-        """Use a model that replies, if the person agrees."""
+        """If the person agrees and the model replies, let the agent use it."""
         api_base = offer.api_base or None
-        model = self.services.make_model(offer.name, api_base)  # which refuses what cannot be a name
+        model = self.services.make_model(offer.name, api_base)  # this refuses invalid names
         if offer.provider:
             sent = f"Your questions, the outline and the text it reads will be sent to {offer.provider}."
             dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")

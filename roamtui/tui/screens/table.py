@@ -1,4 +1,4 @@
-"""`TableScreen`: a table as a grid that fills while it is shown."""
+"""`TableScreen`: shows a table as a grid, and fills it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,15 +39,15 @@ _TYPES = "a type may follow: [yes/no], [number], [date], [red | green] · "
 _TITLE_SHARE = 0.3
 """Maximum share of the grid's width for the titles of the rows."""
 _COLUMN_WIDTH_MIN = 18
-"""Minimum width of a column in cells. Columns that do not fit scroll."""
+"""Minimum width of a column in cells. If the columns do not fit, the grid scrolls sideways."""
 _PADDING = 2
-"""Empty cells around the words of a column, both sides together."""
+"""Empty cells around the words of a column, on both sides together."""
 _MODEL_PLACE = " in the document, then open the table again"
-"""Where the key works that chooses a model, and how its choice reaches the table."""
+"""Follows the key that chooses a model: where the key works, and how the table gets the model."""
 
 
 class TableGrid(DataTable[Text], inherit_bindings=False):
-    """Shows a table's documents below its questions. Titles of documents do not scroll sideways."""
+    """Shows a table: a row for each document, a column for each question. Titles do not scroll sideways."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"table-grid--{state.value}" for state in CellState}
@@ -106,7 +106,7 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.sign} ", ink))
 
     def on_resize(self) -> None:
-        """Give the columns the new width."""
+        """Compute the widths of the columns again."""
         self.show()
 
     @override
@@ -130,7 +130,7 @@ class TableScreen(Screen[None]):
         keys: Keymap,
         approve: Callable[[ApprovalRequest, Screen[None]], Awaitable[bool]],
     ) -> None:
-        """Show a table. `approve` asks the person before its cells are filled."""
+        """Show a table. `approve` asks the person before questions are asked that may cost something."""
         super().__init__()
         self.table = session.table
         self.plan = session.plan
@@ -141,7 +141,7 @@ class TableScreen(Screen[None]):
         self._proof = Static(classes="proof")
         self._message = Static(classes="message")
         self._typed = ""
-        """A question that is typed and not asked."""
+        """A question that is typed but not asked yet."""
         self._run: TableRun | None = None
         self._filling = asyncio.Lock()
         """Held by the run that fills the table."""
@@ -158,7 +158,7 @@ class TableScreen(Screen[None]):
             self.action_add_column()
 
     def renew(self, session: TableSession) -> None:
-        """Show the rows that were listed again, unless a run is asking about the present ones."""
+        """Take over the session's plan, and its rows, unless a run is asking about the present rows."""
         self.plan = session.plan
         if not self._filling.locked():
             self.table.rows = session.table.rows
@@ -206,9 +206,8 @@ class TableScreen(Screen[None]):
             if proof is not None:
                 ending.append(PATH_STEP.join(filter(None, [*proof.path, proof.place])))
                 ending += [proof.state.label] if has_verdict else []
-            told = " · ".join(
-                dict.fromkeys(filter(None, ending))
-            )  # the note may be what is wrong with the quote
+            # the note may say the same as the quote's label
+            told = " · ".join(dict.fromkeys(filter(None, ending)))
             lines.append(Content.styled(shorten(sanitise_line(told), width), "$muted"))
         view.update(Content("\n").join(lines), layout=False)
 
@@ -275,7 +274,7 @@ class TableScreen(Screen[None]):
 
     @work(group="filling", exit_on_error=False)
     async def _fill(self, *columns: Column) -> None:
-        """Ask the questions without an answer, of some columns or of all, if the person agrees."""
+        """If the person agrees, ask the unanswered questions of some columns, or of all if none is given."""
         if self._filling.locked():
             key = self._keys.first_keys["table.run"]
             self._show_message(f"Questions are being asked. Press {key} when they are answered.")
@@ -318,7 +317,7 @@ class TableScreen(Screen[None]):
         copy_or_stop(self, "", self._stop, self._keys)
 
     async def action_leave(self) -> None:
-        """Stop the questions that are being asked, or else leave."""
+        """Stop the questions that are being asked. If there are none, close the table."""
         if not self._stop():
             await self.run_action("app.close_document")
 
@@ -330,7 +329,7 @@ class TableScreen(Screen[None]):
 
 
 def _count_characters(lines: int, width: int) -> int:
-    """Return how many characters at least fit in some lines, although lines end between words."""
+    """Return how many characters surely fit in some lines, although lines end between words."""
     return max(1, lines) * width * 9 // 10
 
 

@@ -110,7 +110,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return head + Content.styled(page, "$muted")
 
     def _draw_title(self, node: Node, room: int, *, is_open: bool) -> Content:
-        """Draw a title in `room` cells. After a mere number come the first words or the first title below."""
+        """Draw a title in `room` cells. If it has no letters, add the first words or first title below it."""
         title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         style = "" if title else "italic $muted"
         if is_open:
@@ -127,7 +127,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
         shown = self._state
         self._state = state
-        if not all(map(is_, _get_drawn(shown), _get_drawn(state))):  # most events of an answer change nothing
+        if not all(map(is_, _get_drawn(shown), _get_drawn(state))):  # most events change nothing drawn
             self._lay_out()
 
     def _lay_out(self) -> None:

@@ -1,6 +1,6 @@
-"""`VisibleLines`: the nodes of a library that the tree shows, one per line. Independent of the screen.
+"""`VisibleLines`: the nodes of a library that the tree shows, one per line. Does not use Textual.
 
-An opening text of only white space is left out.
+Opening text that is only white space gets no line.
 """
 
 from collections import Counter, defaultdict
@@ -53,14 +53,14 @@ class VisibleLines:
         return self.ids[line] if 0 <= line < len(self.ids) else None
 
     def find_line(self, section_id: str | None) -> int:
-        """Return the line of a node or, if it is hidden, of its nearest visible ancestor. -1 for none."""
+        """Return the line of a node or of its nearest visible ancestor, or -1 if there is neither."""
         if section_id is None or section_id not in self.library:
             return -1
         nearest = (section_id, *reversed(self.library.node(section_id).ancestors))
         return next((self._lines_by_id[near_id] for near_id in nearest if near_id in self._lines_by_id), -1)
 
     def draw_guides(self, line: int, width: int) -> str:
-        """Draw the guides of a line, which show where siblings follow. A deep line's first ones are cut."""
+        """Draw the guides of a line: they show where siblings follow. On a deep line, the first are cut."""
         guides = ""
         node = self.library.node(self.ids[line])
         while node.parent is not None:
@@ -82,7 +82,7 @@ class VisibleLines:
         return FoldState.UNFOLDED if node.id in self._unfolded_with_title else FoldState.FOLDED
 
     def format_page(self, line: int) -> str:
-        """Format the page of a section, or return an empty text if its document has no pages."""
+        """Format the page of a section, or return an empty string if its document has no pages."""
         node = self.library.node(self.ids[line])
         document = node.document
         return f" p. {document.page_at(document.columns.starts[node.row])}" if document.page_starts else ""
@@ -107,7 +107,7 @@ SIGNS = {
 
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
-    """Return the signs of sections by id. A line that hides open sections says how many."""
+    """Return the signs of sections by id. A folded section's signs say how many open ones it hides."""
     opened = state.open_sections.values()
     groups = {
         _PINNED_SIGN: {section.section_id for section in opened if section.is_pinned},
