@@ -1,7 +1,6 @@
-"""Answers as text: as the model wrote them, or in a terminal like the chat, with coloured verdicts.
+"""Answers as text: as the model wrote them, or laid out for a terminal with coloured verdicts.
 
-Only `render_answer` makes control sequences, around sanitised text, so none from a document or a model gets
-through.
+Only `_paint` writes control sequences, around sanitised text: none from a document or a model gets through.
 """
 
 import os
@@ -28,10 +27,10 @@ _WIDTH_MIN = 20
 _SENTENCE_MAX = 300
 _INDENT = "  "
 _INNER_QUOTES = str.maketrans("“”", "‘’")
-"""Quotation marks inside a quote, which `recheck` would take for its end."""
+"""Replaces quotation marks inside a quote, because `recheck` would take them for its end."""
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
-"""Terminal codes for styles: parameters of "select graphic rendition" (ECMA-48)."""
+"""Codes of styles in a terminal: parameters of "select graphic rendition" (ECMA-48)."""
 _EMPHASIS_CODES = {
     Emphasis.STRONG: _BOLD,
     Emphasis.ITALIC: _ITALIC,
@@ -53,18 +52,18 @@ _COLOURS = {
 
 
 def get_answer_width() -> int:
-    """Return how wide an answer may be in the terminal."""
+    """Return the width of an answer in the terminal, in columns."""
     return max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
 
 
 def can_show_styles() -> bool:
-    """Return whether the terminal shows styles, and the person has not refused them (no-color.org)."""
+    """Return whether the terminal shows styles and the person has not turned them off (no-color.org)."""
     can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
     return can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def wrap_line(text: str, width: int, indent: str) -> str:
-    """Wrap a line to a width in cells, with an indent before each part."""
+    """Wrap a line to `width` cells. `indent` begins each part, and counts."""
     parts = wrap_runs([make_run(text)], width - len(indent))
     return "\n".join(indent + "".join(run.text for run in part) for part in parts)
 
@@ -135,10 +134,10 @@ def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> 
 
 
 def _list_passages(report: AnswerReport) -> list[str]:
-    """List the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
+    """List each passage as a line that `recheck` reads: its path, place and key sentence.
 
-    A row of a table comes with its column heads on a second line. The last line of each passage names the
-    words of the question that it has.
+    A row of a table follows once more, with the heads of its columns. A last line names the words of the
+    question that the passage has.
     """
     lines = [lead] if (lead := report.lead) else []
     for card in report.list_cards():
@@ -181,7 +180,7 @@ def _get_codes(style: RunStyle) -> tuple[int, ...]:
 
 
 def _paint(runs: Sequence[Run], get_codes: Callable[[RunStyle], tuple[int, ...]], *, is_styled: bool) -> str:
-    """Join runs, with the sequences of their styles if the terminal shows them."""
+    """Join runs. If `is_styled`, put the control sequences of their styles around them."""
     parts: list[str] = []
     for codes, group in groupby(runs, key=lambda run: get_codes(run.style)):
         text = "".join(run.text for run in group)

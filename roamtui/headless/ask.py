@@ -1,7 +1,7 @@
-"""`roamtui ask`: one question, its events as progress or JSON lines, its answer as text or JSON.
+"""`roamtui ask`: asks one question, and writes its events and its answer as text or JSON.
 
-The JSON lines of `--events` are a contract with other programs. Adding a field keeps the version; removing
-one or changing its meaning requires the next version.
+The JSON lines of `--events` are a contract with other programs. A new field keeps the version. If a field is
+removed or its meaning changes, the version must increase.
 """
 
 import asyncio
@@ -58,8 +58,8 @@ async def run_ask(
 ) -> int:
     """Ask, write progress and answer, close the conversation and the model, and return the exit status.
 
-    It is 1 if it failed or found nothing, and 130 if it was cancelled. Then the partial answer is written.
-    `within` is the id of the section to search. Only if a person watches stderr, progress is written there.
+    The status is 1 if the question failed or nothing was found, and 130 if it was cancelled: then the partial
+    answer is written. `within` is the id of the section to search. Only a terminal gets progress, on stderr.
 
     Raises:
         RoamtuiError: There is no section `within`, or the document has no text.
@@ -109,19 +109,19 @@ class AskReport:
         is_watched: bool,
         write: Callable[[str], None] = write_raw,
     ) -> None:
-        """Report on an agent's questions. `write` writes the text of an answer."""
+        """Report on an agent's questions. `write` gets each answer that is text. Progress is `is_watched`."""
         self._agent = agent
         self._write = write
         self._is_watched = is_watched
         self._output_format = output_format
         self._steps: list[dict[str, Any]] = []
         self._opened_ids: dict[str, None] = {}
-        """Ids of the sections that search or the model opened or found open, in order."""
+        """Ids of the sections that were opened for the question or already open, in order."""
         self.final: QuestionAnswered | None = None
         agent.conversation.subscribe(self.record)
 
     def record(self, event: ConversationEvent) -> None:
-        """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
+        """Record an event. Write it to stdout for `--events`, and to stderr if a person should see it."""
         if self._output_format is OutputFormat.EVENTS and (named_fields := to_json_event(event)):
             _print_line(*named_fields)
         is_shown = self._is_watched
@@ -138,7 +138,7 @@ class AskReport:
                 self._steps.append(to_json_tool(event))
             case QuestionAnswered():
                 self.final = event
-                is_shown = False  # it is written elsewhere, and so is its stream
+                is_shown = False  # `finish` writes the answer
             case NodesLoaded(notes=notes, problems=problems):
                 is_shown = is_shown or bool(notes or problems)
             case WarningRaised():
@@ -192,5 +192,5 @@ class AskReport:
 
 
 def _print_line(name: str, fields: Mapping[str, Any]) -> None:
-    # ASCII, because some readers also split lines at other characters, such as U+2028.
+    # only ASCII, because some readers also split lines at characters such as U+2028
     write_data(json.dumps({"v": _EVENTS_VERSION, "event": name, **fields}) + "\n")

@@ -30,9 +30,9 @@ from roamtui.sources.read import is_path
 
 
 def print_conversations(*, lists_one_shots: bool) -> None:
-    """Write a line for each conversation. With `lists_one_shots`, also for conversations of `roamtui ask`.
+    """Write a line for each conversation. Those of `roamtui ask` are listed only with `lists_one_shots`.
 
-    A damaged one is always listed. Raise `StoreError` if the conversations cannot be read.
+    A damaged conversation is always listed. Raise `StoreError` if the conversations cannot be read.
     """
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.is_listed]
@@ -54,7 +54,7 @@ def print_conversations(*, lists_one_shots: bool) -> None:
 
 
 def delete_conversation(conversation_id: str, *, assume_yes: bool) -> None:
-    """Delete a conversation once the person has confirmed it. One without a question needs no confirmation.
+    """Delete a conversation after the person has confirmed it. One without a question needs no confirmation.
 
     Raises:
         RoamtuiError: There is no such conversation, it cannot be deleted, or the person did not confirm.
@@ -78,11 +78,11 @@ def export_conversation(
 ) -> None:
     """Write one conversation to a file, whose name decides the format, or to stdout in `output_format`.
 
-    `moved_to` is where the document is now, if it has moved. A page shows the text of the document, unless it
-    cannot be opened.
+    `moved_to` is where the document is now, if it was moved. A web page includes the document's text, if the
+    document can be opened.
 
     Raises:
-        RoamtuiError: The format or the file cannot be used, or the document is not where it has moved to.
+        RoamtuiError: The file has a wrong suffix or cannot be written, or the document is not at `moved_to`.
     """
     log = open_store().read(conversation_id)
     if log.warning:
@@ -113,7 +113,7 @@ def export_conversation(
 
 
 def list_notes() -> None:
-    """Write the documents that have notes."""
+    """Write the names of the documents that have notes, and how many."""
     counts = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
     write_display("".join(lines) or "No notes yet. In the app, the note key adds one.\n")
@@ -122,12 +122,12 @@ def list_notes() -> None:
 def print_or_delete_notes(
     source: str, open_source: Callable[[str], Library], *, deletes: bool, assume_yes: bool
 ) -> None:
-    """Write the notes on a document as Markdown, or delete them once the person has confirmed it.
+    """Write the notes on a document as Markdown, or delete them after the person has confirmed it.
 
     If the document no longer exists, `source` is its name as `list_notes` writes it.
 
     Raises:
-        RoamtuiError: The document has no notes, perhaps because it cannot be opened to learn its name.
+        RoamtuiError: There are no notes under this name. If the document cannot be opened, this says why.
     """
     folder = open_store().notes_folder
     key = os.path.abspath(source) if is_path(source) else source  # noqa: PTH100 - links are kept

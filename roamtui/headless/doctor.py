@@ -1,4 +1,4 @@
-"""`roamtui doctor`: the installation, file locations, and which models are usable."""
+"""`roamtui doctor`: describes the installation, the places of files, and which models are usable."""
 
 import asyncio
 import os
@@ -34,11 +34,10 @@ def run_doctor(
     fault: str,
     ignored: Sequence[str],
 ) -> int:
-    """Inspect this machine, and a named model. Return 1 if it or the settings are unusable, else 0.
+    """Inspect this machine and the named model. Return 1 if the model or the settings are unusable, else 0.
 
-    `retrieval` are the settings of search. `fault` says what is wrong with the settings, if anything,
-    and `ignored` which themes and keys the app cannot use. Nothing is created. Only the named model is asked,
-    for one token.
+    `fault` says what is wrong with the settings, or is empty. `ignored` has a sentence for each theme or key
+    that the app cannot use. Nothing is created. Only the named model gets a request, for one token.
     """
     versions = {"roamtui": __version__} | {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}

@@ -14,11 +14,11 @@ from roamtui.search.base import SearchMode
 
 _RANK_NAMES = (*(f"hit_at_{limit}" for limit in HIT_RANKS), "mrr")
 _AMOUNT_ENDS = ("_ms", "_tokens", "_per_question")
-"""Ends of the names of metrics that are not shares."""
+"""Suffixes of the metrics that are amounts. All others are shares, from 0 to 1."""
 
 
 def run_evaluation(path: Path, plan: EvalPlan, *, as_json: bool) -> None:
-    """Ask the questions of a file, and write the metrics. Raise `RoamtuiError` if nothing is measured."""
+    """Ask the questions of a file, and write the metrics. Raise `RoamtuiError` if none can be scored."""
     if not plan.docs.is_dir():
         raise UsageError(f"{plan.docs} is not a folder. Name the folder of the documents with --docs.")
     questions, problems = read_questions(path)

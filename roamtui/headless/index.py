@@ -28,7 +28,7 @@ _SUMMARY_TOKENS = 90
 
 
 def delete_source_index(library: Library, options: RetrievalOptions) -> None:
-    """Delete the index of a library, on disk and in the database of the options, and say so.
+    """Delete the index of a library on disk and in the database of the options. Say what was deleted.
 
     Raises:
         OSError: The file cannot be deleted.
@@ -52,12 +52,12 @@ def run_index(
 ) -> None:
     """Build or update the index of a library: words on disk, vectors there or in the database of the options.
 
-    All files of the library must be loaded. A model writes the missing summaries, and is closed at the end.
-    With `assume_yes`, nobody is asked about their cost. What they cost is added to `spending`.
+    All files of the library must be loaded. `model`, if any, writes the missing summaries, and is closed at
+    the end. Unless `assume_yes`, the person must agree to their cost. The cost counts against `spending`.
 
     Raises:
-        RoamtuiError: No later run could use the index, the model failed or the person declined, or the index
-            or the database cannot be used.
+        RoamtuiError: The source is standard input, the model failed, the person declined, or the index or the
+            database cannot be used.
     """
     location = IndexLocation(folder=get_cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)
@@ -68,7 +68,7 @@ def run_index(
     progress = ProgressLine("{:,} of {:,} sections")
     had_file = path.exists()
     index = KeywordRanker(location).get_index(library, progress)
-    if had_file and not path.exists():  # it was damaged, and so deleted
+    if had_file and not path.exists():  # the file was damaged, so it has been deleted
         index = KeywordRanker(location).get_index(library, progress)
     if index.store.path is None:
         advice = "Free some space there, allow writing, or search without an index."
@@ -93,9 +93,9 @@ def run_index(
 def add_summaries(
     library: Library, model: Model, location: IndexLocation, spending: SpendingLimit, *, assume_yes: bool
 ) -> Library:
-    """Have a model write the missing summaries into the index, and return the library with all of them.
+    """Let a model write the missing summaries into the index. Return the library with all summaries.
 
-    Each summary is saved immediately, so that an interrupted run can be resumed.
+    Each summary is saved at once, so that a later run can continue an interrupted one.
     """
     if model.name == OFFLINE:
         raise UsageError(f'the model "{OFFLINE}" cannot write summaries. Choose another with --model.')

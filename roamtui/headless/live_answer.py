@@ -1,4 +1,4 @@
-"""The answer of `roamtui ask` in a terminal while it arrives, and a line that moves before its first word."""
+"""`LiveAnswer`: shows an answer in a terminal while it arrives, and a spinner before its first word."""
 
 import asyncio
 import re
@@ -26,17 +26,17 @@ _STYLE = re.compile(r"\x1b\[[\d;]*m")
 
 
 class RewritableText:
-    """Text in a terminal that is written again from its first line that differs.
+    """Text in a terminal that can be replaced. Only lines from the first change on are written again.
 
-    Lines that have left the screen cannot be changed. If the last text differs there, it is written once
-    more, whole.
+    Lines that have scrolled off the screen cannot be changed. If the last text differs in one of them, all of
+    it is written again below.
     """
 
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def show(self, text: str, *, is_last: bool = False) -> None:
-        """Replace the text. Each of its lines must end with a line end."""
+        """Replace the text. Each of its lines must end with a line end. `is_last` is for the final text."""
         lines = text.splitlines(keepends=True)
         same = 0
         while same < min(len(lines), len(self._lines)) and lines[same] == self._lines[same]:
@@ -57,10 +57,10 @@ class RewritableText:
 
 
 class LiveAnswer:
-    """Subscribes to a conversation, and writes the answer with the signs of its quotes while it arrives."""
+    """Follows a conversation, and writes the answer, with verdicts on its quotes, while it arrives."""
 
     def __init__(self, agent: Agent, *, is_streaming: bool) -> None:
-        """Subscribe. Without `is_streaming`, nothing but the line that moves is written."""
+        """Follow the conversation of `agent`. Without `is_streaming`, write only the spinner."""
         self._agent = agent
         self._is_streaming = is_streaming
         self._answer = ""
@@ -69,7 +69,7 @@ class LiveAnswer:
         self._spinner = ProgressLine()
         self._reply = ReplyProgress()
         self._timer: asyncio.TimerHandle | None = None
-        """Draws again after a pause, from the question to its answer."""
+        """Draws again after a pause. None unless a question is being answered."""
         agent.conversation.subscribe(self._follow_event)
 
     def write_last(self, text: str) -> None:
@@ -78,7 +78,7 @@ class LiveAnswer:
         self._text.show(text, is_last=True)
 
     def stop(self) -> None:
-        """Draw no more, and clear the line that moves."""
+        """Stop drawing, and clear the spinner."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -86,7 +86,7 @@ class LiveAnswer:
 
     def _follow_event(self, event: ConversationEvent) -> None:
         self._reply.follow_event(event)
-        if isinstance(event, StepStarted):  # text before a step was no answer
+        if isinstance(event, StepStarted):  # text before another step was not the answer
             self._answer = ""
             self._checker = None
         match event:

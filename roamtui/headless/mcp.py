@@ -1,7 +1,7 @@
 """`roamtui mcp`: serves the agent's tools over the Model Context Protocol.
 
-Several chats of a client may use one server, and it cannot tell them apart. So it keeps nothing open: each
-call gets all that it asks for.
+Several chats of a client may use one server, which cannot tell them apart. So no section stays open: each
+call gets the full text of what it asks for.
 """
 
 import asyncio
@@ -32,10 +32,7 @@ _CHECK_SECONDS = 2.0
 
 
 class McpSession:
-    """A library that is served to a client.
-
-    The files of the source are loaded when it is opened, and again after they have changed.
-    """
+    """A library that is served to a client. All its files are loaded, and again after they have changed."""
 
     def __init__(
         self,
@@ -43,9 +40,9 @@ class McpSession:
         make_searcher: Callable[[Library], Searcher | None] | None = None,
         sources: Sequence[str] = (),
     ) -> None:
-        """Serve what `read` returns: the source's library, and a loader for files that are not loaded yet.
+        """Serve the library that `read` returns, with a loader for its files that are not loaded yet.
 
-        Without `make_searcher`, search is off. `sources` are the files and folders to look at for changes.
+        Without `make_searcher`, search is off. `sources` are the files and folders to watch for changes.
         """
         specs = list_served_specs(has_search=make_searcher is not None)
         self._tools = {spec.name: _TOOLS[spec.name] for spec in specs}
@@ -56,7 +53,7 @@ class McpSession:
         self._opened: OpenedSource | None = None
         """The library with all its files. None before it is read."""
         self._has_unreported_change = False
-        """Whether the library has changed since a call read it, and no result has said so yet."""
+        """Whether the library was read again and no result has said so yet."""
         self._searcher: Searcher | None = None
         self._checked_at = -math.inf
         """When a call last looked at the files for changes."""
@@ -66,7 +63,7 @@ class McpSession:
         """Held while the source is opened or a tool runs, because a client may call several at once."""
 
     async def open(self) -> None:
-        """Read the source before the first call. Raise `RoamtuiError` if it cannot be opened."""
+        """Read the source, so that the first call is quick. Raise `RoamtuiError` if it cannot be opened."""
         async with self._calling:
             await asyncio.to_thread(self._refresh)
 
@@ -91,7 +88,7 @@ class McpSession:
         return sanitise_text("\n\n".join([outcome.text, *notes]))
 
     def _refresh(self) -> OpenedSource:
-        """Return the library and its loader, read again if the source has changed."""
+        """Return the library and its loader. Read the source again if it has changed. Called in a thread."""
         if time.monotonic() - self._checked_at >= _CHECK_SECONDS:
             stamps = self._files.read()
             if stamps != self._stamps:

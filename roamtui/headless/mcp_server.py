@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # it imports much, and a client waits
     from roamtui.models.tool_spec import ToolSpec
 
 _VERSIONS = ("2025-11-25", "2025-06-18", "2024-11-05")
-"""Versions of the protocol, newest first. What is said here is the same in all of them. 2025-03-26 is left
+"""Versions of the protocol, newest first. They do not differ in the messages used here. 2025-03-26 is left
 out, because it requires batches of messages."""
 _INSTRUCTIONS = """\
 These tools let you roam a well-organised document, or a library of them. Read the outline first: headings, \
@@ -47,8 +47,8 @@ _WRONG_PARAMS = -32602
 def run_mcp_server(specs: Iterable[ToolSpec], make_session: Callable[[], McpSession]) -> None:
     """Serve the tools of a library to the client on stdin and stdout until it disconnects.
 
-    Nothing else writes there. `make_session` runs in a thread while the client shakes hands and lists the
-    tools, because it imports much. ctrl+c ends the process immediately: there is nothing to save. Raise
+    Nothing else may write to stdout. `make_session` imports much, so it runs in a thread while the client
+    shakes hands and lists the tools. ctrl+c ends the process at once: there is nothing to save. Raise
     `RoamtuiError` if the source cannot be opened.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -69,7 +69,7 @@ async def _serve(tools: list[dict[str, Any]], make_session: Callable[[], McpSess
     lines: asyncio.Queue[bytes] = asyncio.Queue()
 
     def read_lines() -> None:
-        # not by `sys.stdin`, whose lock no thread may hold when the program ends
+        # not from `sys.stdin`: no thread may hold its lock when the program ends
         with os.fdopen(os.dup(sys.stdin.fileno()), "rb") as client:
             for line in chain(client, [b""]):
                 loop.call_soon_threadsafe(lines.put_nowait, line)
@@ -93,7 +93,7 @@ async def _answer_lines(
 ) -> bool:
     """Answer a client until it disconnects. Return whether it ever wrote a line.
 
-    One that only connects and leaves must still be told that the source cannot be opened.
+    A client that connects and leaves without a line must still learn that the source cannot be opened.
     """
     calls: dict[str | float, asyncio.Task[None]] = {}
     has_written = False
@@ -119,7 +119,7 @@ def _forget(
 ) -> None:
     calls.pop(call_id, None)
     if not call.cancelled():
-        call.exception()  # a client that is gone is no fault, and stdin ends too
+        call.exception()  # ignored: the client has gone, and stdin ends too
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
@@ -132,7 +132,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         code = _NO_REQUEST
         if isinstance(message, dict):
             if not isinstance(message.get("method"), str):
-                return None  # a response, and roamtui asks the client for nothing
+                return None  # a response, although roamtui sends no requests
             if isinstance(message.setdefault("params", {}), dict | None):
                 return message
             call_id = message.get("id")
@@ -150,7 +150,7 @@ async def _answer(
     match message["method"]:
         case "initialize":
             wanted = str(params.get("protocolVersion"))
-            older = (version for version in _VERSIONS if version <= wanted)  # a client knows earlier ones too
+            older = (version for version in _VERSIONS if version <= wanted)  # the client knows older ones too
             result = {
                 "protocolVersion": next(older, _VERSIONS[0]),
                 "capabilities": {"tools": {}},
@@ -171,7 +171,7 @@ async def _answer(
 
 
 async def _call_tool(session: McpSession, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a tool. Its errors are results, so that the client's model reads them."""
+    """Run a tool. An error is returned as a result, so that the client's model reads it."""
     arguments = params.get("arguments") or {}
     is_error = True
     try:
@@ -185,7 +185,7 @@ async def _call_tool(session: McpSession, params: Mapping[str, Any]) -> dict[str
 
 
 def _write(message: Mapping[str, Any]) -> None:
-    """Write a message of JSON-RPC. Raise `BrokenPipeError` if the client is gone."""
+    """Write a JSON-RPC message. Raise `BrokenPipeError` if the client has gone."""
     line = json.dumps({"jsonrpc": "2.0", **message})
     sys.stdout.buffer.write(f"{line}\n".encode())
     sys.stdout.buffer.flush()

@@ -1,6 +1,6 @@
 """`roamtui SOURCE --plain`: a conversation as lines of text, for a screen reader, a dumb terminal or a pipe.
 
-There are no colours or cursor movements: written text stays as it is. Each line is a question.
+There are no colours or cursor movements, and written text never changes. Each line of input is a question.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _PROMPT = "Ask: "
 
 
 async def approve(approval: ApprovalRequest) -> bool:
-    """Ask the person on a separate line. ctrl+c and ctrl+d mean no."""
+    """Ask the person to approve a request. ctrl+c and ctrl+d mean no."""
     previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return confirm(f"{approval.question} {approval.detail}")
@@ -33,7 +33,7 @@ async def approve(approval: ApprovalRequest) -> bool:
 
 
 class PlainChat:
-    """Reads lines, and asks them."""
+    """Reads questions as lines, and writes their answers."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
@@ -44,7 +44,7 @@ class PlainChat:
         self._conversation.approver = approve if self._is_typed else deny
 
     def run(self, first_question: str = "") -> int:
-        """Answer lines until the input ends or the person quits, and return the exit status."""
+        """Answer lines until the input ends or the person quits. Return 1 if a question of a pipe failed."""
         os.environ["TERM"] = "dumb"  # keeps readline and answers from writing escape sequences
         if self._is_typed:
             with suppress(ImportError):  # not available on Windows
@@ -86,7 +86,7 @@ class PlainChat:
             write_display("Ask one question on each line. ctrl+c stops the answer, ctrl+d or “quit” quits.\n")
 
     def _read_line(self) -> str | None:
-        """Return the next line with words, or None at the end of the input."""
+        """Return the next line that is not blank, or None if the input ends or the person quits."""
         while True:
             try:
                 line = input(f"\n{_PROMPT}").strip()

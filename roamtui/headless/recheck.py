@@ -1,4 +1,4 @@
-"""`roamtui recheck`: whether quotes in conversations, tables and texts are still in their sources."""
+"""`roamtui recheck`: checks whether quotes of conversations, tables and texts are still in their sources."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ _QUOTE_MAX = 300
 
 
 class _CurrentText(Struct, frozen=True, kw_only=True):
-    """What the document has now: the quote, or the most similar text."""
+    """The text that the document has now: the quote, or the most similar text."""
 
     section_id: str
     doc: str
@@ -51,13 +51,13 @@ class _CurrentText(Struct, frozen=True, kw_only=True):
     start_line: int
     text: str
     sentence: str | None
-    """What the document says around the quote, if that adds something."""
+    """The document's sentence around the quote, or None if it adds nothing."""
     changes: str | None
-    """How the text differs from the quote, or else its sentence from the kept one; empty if neither does."""
+    """How the text differs from the quote, or the sentence from the kept one. None if neither does."""
 
 
 class _CheckedQuote(Struct, frozen=True, kw_only=True):
-    """A quote and its state now, with the names and the order of the JSON output."""
+    """A quote and its state now. Its fields have the names and order of the JSON output."""
 
     place: str
     line: int | None
@@ -67,13 +67,13 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     status: ClaimStatus = field(name="state")
     now: _CurrentText | None = None
     sentence_compared: bool | None = None
-    """Whether its sentence was compared too, or null if it has none to compare."""
+    """Whether the sentence around the quote was compared too, or None if there is none to compare."""
     message: str | None = None
-    """Why it cannot be checked."""
+    """Why the quote cannot be checked."""
 
     @property
     def is_found_now(self) -> bool:
-        """Whether the section has it now, although the text that the model had read did not."""
+        """Whether the document has the quote now, although it was false when the model answered."""
         was_false = self.original_state in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
         is_at_another_place = self.status.is_there and self.status.value != self.original_state
         return was_false and is_at_another_place and self.status is not ClaimStatus.SENTENCE_CHANGED
@@ -99,23 +99,23 @@ def run_recheck(
     only_changes: bool,
     as_json: bool,
 ) -> int:
-    """Check conversations, files and tables, or all conversations if none are named.
+    """Check the quotes of targets, or of all saved conversations if there are no targets.
 
-    Targets are ids of conversations, paths of texts, and folders of tables. A `source` replaces all recorded
-    ones. Then every quotation of a file counts, and all are listed.
+    A target is the id of a conversation, the path of a text, or the folder of a table. A `source` replaces
+    all recorded sources. Then every quotation of a file counts, and all are listed.
 
     Returns:
-        1 for a quote that was lost or changed, or, unless `only_changes`, that never was in the text.
+        1 if a quote is lost or changed. Unless `only_changes`, also 1 if a quote was never in the text.
 
     Raises:
-        RoamtuiError: A target cannot be read, which is told after the others, or none has a quote.
+        RoamtuiError: A target cannot be read, or none has a quote. All readable targets are checked first.
     """
     report = _Report(replaces_source=source is not None, only_changes=only_changes)
     quotes = report.quotes
     store = open_store()
     saved = {summary.id: summary for summary in store.list()}
     lacking: dict[str, Library] = {}
-    """The sources in which a quote was not found."""
+    """By name: the sources in which a quote was not found."""
     failures: list[RoamtuiError | OSError] = []
     for target in targets or saved:
         path = Path(target)
@@ -161,7 +161,7 @@ def run_recheck(
 
 
 class _Report(Struct, kw_only=True):
-    """The checked quotes, and which a person wants to see."""
+    """The checked quotes, and which of them the person wants to see."""
 
     replaces_source: bool
     """Whether the person named a source in place of the recorded ones."""
@@ -181,7 +181,7 @@ class _Report(Struct, kw_only=True):
             write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
 
     def _print_quotes(self) -> None:
-        """Write the quotes that a person should see, and how many of each kind there are."""
+        """Write the quotes that a person should see, and how many quotes have each status."""
         listed = self.quotes
         if self.only_changes:
             listed = [quote for quote in listed if not quote.is_unchanged]
@@ -217,7 +217,7 @@ class _Report(Struct, kw_only=True):
                 return status.value.replace("_", " ")
 
     def _format_quote(self, quote: _CheckedQuote) -> Iterator[str]:
-        """Format a quote with where it is now. The sentence of a passage would repeat it."""
+        """Format a quote, and where it is now. A passage gets no sentence, which would only repeat it."""
         place = f"{quote.place}:{quote.line}" if quote.line else quote.place
         status = self._name_status(quote)
         if (state := quote.original_state) is not None:
@@ -243,7 +243,7 @@ def read_claims_of_file(
     """Return the quotes of a file or a table.
 
     `open_source` opens the source that a file names, with the added ones, or returns why it cannot be opened.
-    If it `replaces_source`, the file need not name any: each quotation counts.
+    With `replaces_source`, it opens another source: the file need not name any, and each quotation counts.
     """
     if is_table(path):
         return _read_table(read_table(path), name)
@@ -268,7 +268,7 @@ def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
 
 
 def _make_claims(answer: Exchange | Cell, place: str, source: str) -> Iterator[Claim]:
-    """Yield the quotes of an answer. Nothing has judged a passage."""
+    """Yield the quotes of an answer. Passages have no earlier verdict."""
     for citation in answer.citations:
         if quote := citation.quote:
             is_changed = citation.is_changed
@@ -295,17 +295,17 @@ def _read_table(table: ResultTable, name: str) -> list[Claim]:
 
 
 class _Sources:
-    """The sources of the quotes of a file. Each is opened once."""
+    """Opens the sources of the quotes of a target, each once."""
 
     def __init__(self, open_source: Callable[..., Library], folder: Path, replacement: str | None) -> None:
-        """Resolve paths relative to a folder. A `replacement` is used instead of all sources."""
+        """Resolve paths relative to `folder`. Open `replacement`, if given, in place of every source."""
         self._open = open_source
         self._folder = folder
         self._replacement = replacement
         self._opened: dict[str, Library | str] = {"": _NO_SOURCE}
 
     def resolve(self, name: str) -> str:
-        """Return the path of a source that the file names."""
+        """Return the name to open for a source: the replacement, or the path in the folder if it exists."""
         if self._replacement is not None:
             return self._replacement
         is_in_folder = name and is_path(name) and (self._folder / name).exists()
@@ -343,7 +343,7 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
         if finding.status is ClaimStatus.SENTENCE_CHANGED:
             changes = format_diff_parts(compare_sentences(claim.sentence or "", sentence or ""))
         elif not finding.status.is_there:
-            # page footers are no change
+            # without page footers, which do not count as changes
             changes = format_diff_parts(compare_words(claim.quote, library.clean_text(finding.span)))
         now = _CurrentText(
             section_id=finding.section_id,

@@ -1,4 +1,4 @@
-"""`roamtui outline`, `show` and `search`: sections of a library as text or JSON."""
+"""`roamtui outline`, `show` and `search`: write sections of a library as text or JSON."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _HIT_INDENT = "   "
 
 
 def print_outline(library: Library, *, as_json: bool) -> None:
-    """Write the outline exactly as a model reads it, or every node of a library as JSON."""
+    """Write the outline exactly as a model reads it, or every node of the library as JSON."""
     if as_json:
         rows = [*map(partial(_describe_node, library), library.walk())]
         write_json({"source": library.source, "title": library.title, "sections": rows})
@@ -41,7 +41,7 @@ def print_outline(library: Library, *, as_json: bool) -> None:
 
 
 def print_skipped(library: Library) -> None:
-    """Write the names of files of a library's folders that are no part of it, and why."""
+    """Write which files in a library's folders are left out, and why."""
     paths = [Path(name) for name in split_sources(library.source)]
     listing = list_files(paths) if library.root.columns.has_files else None
     skipped = {} if listing is None else {kind: sorted(names) for (_, kind), names in listing.skipped.items()}
@@ -75,9 +75,9 @@ def _describe_node(library: Library, section_id: str) -> dict[str, object]:
 def search_with_pages(
     library: Library, loader: Loader | None, searcher: Searcher, query: str, *, limit: int
 ) -> tuple[Library, tuple[Hit, ...]]:
-    """Search a library, and again with the pages of links that are found. Return the library with them.
+    """Search a library. If links are found, or nothing, load pages and search again.
 
-    What went wrong with a page is written to stderr.
+    Return the library with the loaded pages, and the hits. Problems with pages are written to stderr.
     """
     hits = searcher.search(library, query, limit=limit, with_snippets=True)
     links = [hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded]
@@ -89,7 +89,7 @@ def search_with_pages(
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
-    """Write hits as JSON, or their ids, paths, lines and best sentences, in a terminal wrapped."""
+    """Write hits as JSON, or as lines with path, place, best sentence and id, wrapped for a terminal."""
     from roamtui.headless.answer_lines import get_answer_width, wrap_line  # noqa: PLC0415 - it loads the quotes
 
     advice = "Try other words, or `roamtui outline`."
@@ -135,7 +135,7 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     """Write the source text of sections and their subsections, in order. `loader` fetches their pages.
 
     Raises:
-        RoamtuiError: A name is not clear, nothing has it, or its text could not be read. Nothing was written.
+        RoamtuiError: A name is unknown or ambiguous, or its text cannot be read. Then nothing is written.
     """
     references = [resolve_section(library, name) for name in names]
     reported = library.notes

@@ -15,13 +15,13 @@ from roamtui.table.store import ResultTable
 
 
 def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> int:
-    """Fill a table, write it, and return the exit status: 1 if a cell failed or the run ended early.
+    """Fill a table and write it. Return 1 if a cell failed or the run ended early, else 0.
 
     The suffix of `output_path` decides the format. If it is None, JSON is written to stdout, or Markdown
     to a terminal.
 
     Raises:
-        RoamtuiError: The table cannot be read or saved, or the file cannot be of this kind or written.
+        RoamtuiError: The table has no questions, or the table or the file cannot be written.
     """
     if not table.columns:
         raise UsageError("a table needs questions. Write them after -q, or in a file for --questions.")
