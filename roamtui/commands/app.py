@@ -18,7 +18,7 @@ from roamtui.errors import RoamtuiError, UsageError
 
 
 def add_app_options(parser: CommandParser) -> None:
-    """Add the options of the app. Its sources are not among them: a shell completes commands there."""
+    """Add the options of the app, but not its sources: in their place, a shell completes commands."""
     add_conversation_arguments(parser)
     add_answering_arguments(parser)
     parser.add_flag("--plain", "plain text, for screen readers and simple terminals")

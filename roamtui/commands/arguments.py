@@ -1,4 +1,4 @@
-"""The parts of commands: their parser, the arguments that several share, and their sources."""
+"""The parts of commands: their parser, their shared arguments, and the opening of their sources."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FILES = {
     "fish": "(__fish_complete_path (commandline -ct))",
     "zsh": "_files",
 }
-"""What `shtab.FILE` says, without importing shtab."""
+"""The value of `shtab.FILE`, without importing shtab."""
 
 
 class NumberRange:
@@ -43,7 +43,7 @@ class NumberRange:
         self.text = f"{least:,} to {most:,}"
 
     def __call__(self, text: str) -> float:
-        """Parse a number of the range."""
+        """Parse a number. Raise `ArgumentTypeError` if it is not in the range."""
         try:
             number = type(self.least)(text)
         except ValueError:
@@ -58,10 +58,10 @@ class CommandParser(ArgumentParser):
     """A parser that reports wrong use as a `UsageError`."""
 
     quoted_argument = ""
-    """The argument that has several words, if any."""
+    """The name of the argument that has several words, or empty if there is none."""
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
-        """Raise a sentence that names the help, and the nearest option or the arguments to give."""
+        """Raise `UsageError`. If it helps, name the nearest option, or advise quotation marks."""
         extra = message.removeprefix("unrecognized arguments: ")
         hint = ""
         if extra != message and extra.startswith("-"):
@@ -71,7 +71,7 @@ class CommandParser(ArgumentParser):
         raise UsageError(f"{message.rstrip('.')}.{hint} See `{self.prog} --help`.")
 
     def format_help(self) -> str:  # type: ignore[explicit-override]  # `typing` is slow to load
-        """Return the help, with commands as a shell needs them."""
+        """Return the help. Its commands begin as a shell needs to start this program."""
         return qualify_commands(super().format_help())
 
     def add_flag(self, name: str, help_text: str) -> None:
@@ -87,7 +87,7 @@ class CommandParser(ArgumentParser):
         default: float | None = None,
         metavar: str = "N",
     ) -> None:
-        """Add an option whose value is a number, with its range and its default in the help."""
+        """Add an option whose value is a number. The help names its range and its default."""
         default_text = f" (default {default})" if default is not None else ""
         help_text = f"{help_text}, {accepted.text}{default_text}"
         self.add_argument(name, type=accepted, default=default, metavar=metavar, help=help_text)
@@ -102,7 +102,7 @@ class CommandParser(ArgumentParser):
         self.add_file_argument(name, type=to_path, help=help_text, **options)
 
     def add_words(self, name: str, help_text: str) -> None:
-        """Add the argument that has several words, divided by a shell without quotation marks."""
+        """Add the argument that has several words. Without quotation marks, a shell would divide it."""
         self.quoted_argument = name
         self.add_argument(name, type=decode_argument, metavar=name.upper(), help=help_text)
 
@@ -152,23 +152,23 @@ def add_source_argument(parser: CommandParser) -> None:
 
 
 def add_sources_argument(parser: CommandParser, count: str = "+") -> None:
-    """Add the sources of a command, which it opens as one outline."""
+    """Add the sources of a command. They become one outline."""
     help_text = f"{SOURCE_KINDS}; several sources become one outline"
     parser.add_file_argument("sources", metavar="SOURCE", nargs=count, help=help_text)
 
 
 def add_json(parser: CommandParser) -> None:
-    """Add the choice of JSON."""
+    """Add the flag for JSON as output."""
     parser.add_flag("--json", "as JSON, for other programs")
 
 
 def add_yes(parser: CommandParser) -> None:
-    """Add the flag for a command that asks before it does what costs something or is final."""
+    """Add the flag that confirms in advance what is final or costs something."""
     parser.add_flag("--yes", "do not ask for confirmation")
 
 
 def add_conversation_arguments(parser: CommandParser) -> None:
-    """Add what a conversation begins with, and what it may cost."""
+    """Add the options that resume a conversation, keep its sections open, and limit its cost."""
     resumed = parser.add_mutually_exclusive_group()
     resumed.add_argument(
         "--continue", dest="conversation", action="store_const", const="", help="resume the last conversation"
@@ -186,7 +186,7 @@ def add_max_cost(parser: CommandParser) -> None:
 
 
 def add_reading_arguments(parser: CommandParser) -> None:
-    """Add how sources are fetched and read."""
+    """Add the options for fetching and reading sources."""
     parser.add_flag("--no-network", "use cached pages only")
     help_text = "fetch it without asking"
     parser.add_argument("--allow-origin", action="append", default=[], metavar="URL", help=help_text)
@@ -194,14 +194,14 @@ def add_reading_arguments(parser: CommandParser) -> None:
 
 
 def add_model_arguments(parser: CommandParser) -> None:
-    """Add the choice of a model and its server."""
+    """Add the options for the model and its server."""
     help_text = '"offline" (default), or a model such as openai/gpt-4.1-mini'
     parser.add_argument("--model", metavar="M", help=help_text)
     parser.add_argument("--api-base", metavar="URL", help="URL of the model's server")
 
 
 def add_search_arguments(parser: CommandParser) -> None:
-    """Add how to search."""
+    """Add the options for search."""
     parser.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
     embedders = "model for search by meaning: ollama/MODEL or openai/MODEL"
     parser.add_argument("--embedder", metavar="S", help=embedders)
@@ -211,21 +211,21 @@ def add_search_arguments(parser: CommandParser) -> None:
 
 
 def add_answering_arguments(parser: CommandParser) -> None:
-    """Add how sources are read, which model answers, and how to search."""
+    """Add the options for reading sources, for the model, and for search."""
     add_reading_arguments(parser)
     add_model_arguments(parser)
     add_search_arguments(parser)
 
 
 def refuse_unused(options: Mapping[str, object], place: str) -> None:
-    """Raise `UsageError` for the first option with a value: none of them has an effect in this place."""
+    """Raise `UsageError` if an option has a value, because it has no effect in `place`: "with --plain"."""
     for name, value in options.items():
         if value:
             raise UsageError(f"{name} has no effect {place}. Leave it out.")
 
 
 def decode_argument(text: str) -> str:
-    """Decode a text of a person. Bytes that the locale cannot decode are read as UTF-8, or replaced."""
+    """Decode a typed argument. Bytes that the locale could not decode are read as UTF-8, or replaced."""
     return os.fsencode(text).decode("utf-8", "replace")
 
 
@@ -237,7 +237,7 @@ def to_path(text: str) -> Path:
 
 
 def make_bootstrap(args: Namespace) -> Bootstrap:
-    """Make what opens sources and makes models, as the settings and the arguments of a command say."""
+    """Make the `Bootstrap` from the settings and the arguments of a command."""
     from roamtui.bootstrap import Bootstrap
     from roamtui.settings import list_overrides, load_settings
 
@@ -255,7 +255,7 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
 def open_command_sources(
     args: Namespace, *, tells_notes: bool = True
 ) -> tuple[Bootstrap, Library, Loader | None]:
-    """Open the sources of a command with all their files, and write what went wrong to stderr."""
+    """Open the sources of a command with all their files. Write notes about them to stderr."""
     from roamtui.output import write_notice
 
     bootstrap = make_bootstrap(args)

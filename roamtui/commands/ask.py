@@ -1,4 +1,4 @@
-"""`roamtui ask` and `table`: questions, and their answers as text or JSON."""
+"""`roamtui ask` and `table`: ask questions, and write their answers."""
 
 from argparse import Namespace
 

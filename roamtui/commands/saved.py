@@ -1,4 +1,4 @@
-"""`roamtui conversations`, `notes` and `recheck`: what a person has saved."""
+"""`roamtui conversations`, `notes` and `recheck`: list, export, delete and check what a person has saved."""
 
 from argparse import Namespace
 

@@ -1,4 +1,4 @@
-"""`roamtui outline`, `show`, `search`, `index` and `eval`: sections, and how well they are found."""
+"""`roamtui outline`, `show`, `search`, `index` and `eval`: write and find sections, and measure search."""
 
 from argparse import Namespace
 

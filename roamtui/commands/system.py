@@ -1,4 +1,4 @@
-"""`roamtui mcp` and `doctor`: the program among others on this machine."""
+"""`roamtui mcp` and `doctor`: serve other programs, and inspect this machine."""
 
 from __future__ import annotations
 

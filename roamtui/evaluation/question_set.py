@@ -17,10 +17,10 @@ _Line = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Gold(msgspec.Struct, frozen=True, kw_only=True):
-    """A section that contains the answer. The short field names are for files that people write."""
+    """A section that contains the answer. `path` is a short name for `gold_section_titles_path`."""
 
     doc: str = ""
-    """Path of the document. An alternative without one is in the document of the question."""
+    """Path of the document. If an alternative has none, it is in the document of the question."""
     gold_section_titles_path: str | tuple[str, ...] = ()
     path: str | tuple[str, ...] = ()
     gold_line: _Line | None = None
@@ -99,7 +99,7 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
-    """Resolve the gold sections of a question to ids. Those outside `documents`, by path, are ignored.
+    """Resolve the gold sections of a question to ids. Ignore those that are not in `documents`, by path.
 
     Raises:
         SourceError: A gold section is not where the question says.
@@ -127,8 +127,8 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
 def _find_gold_row(document: Document, gold: Gold) -> int | None:
     """Find a section by its headings, or by the line if no headings are given.
 
-    The line also decides between several such sections, and if the headings above it differ, because other
-    rules chose their levels.
+    Of several such sections, take the nearest to the line. If the headings above differ, because other rules
+    chose the levels, the line must be that of the heading.
     """
     columns = document.columns
     line_starts = document.line_starts

@@ -26,7 +26,7 @@ from roamtui.search.searcher import Searcher
 
 SCOPE_ALL = "all"
 _HITS_MAX = 10
-"""Number of search results in which a gold section counts as found."""
+"""Number of search results in which gold sections are looked for."""
 _DOCUMENTS_CACHED = 64
 
 
@@ -46,7 +46,7 @@ class EvalPlan(Struct, frozen=True, kw_only=True):
 
 
 class EvalRun(Struct):
-    """The state of a run."""
+    """The results of a run so far."""
 
     mode: SearchMode = SearchMode.OFF
     """How the documents are searched."""
@@ -73,7 +73,7 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
         documents = {document.key: document for document in library.grafts.values()}
     searcher = plan.make_searcher(library)
     if searcher is not None:
-        searcher.prepare()  # so that the duration of the first search does not include it
+        searcher.prepare()  # now, so that the first search is not timed with it
     return _Corpus(library=library, searcher=searcher, documents=documents)
 
 
@@ -150,7 +150,7 @@ async def _ask_agent(
     read = {*opened}
     library = conversation.state.library
     delivered = conversation.state.collect_delivered()
-    # its text may have been delivered with its parent
+    # the text of a gold section may have been delivered with its parent
     for section_id in filter(library.__contains__, golds.relaxed):
         span = library.node(section_id).own_content_span
         if span.start < span.end and not subtract_delivered(span, delivered):
@@ -170,7 +170,7 @@ async def _ask_agent(
 
 
 def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
-    """Convert earlier turns to exchanges: one of the person, with the other turns after it as the answer."""
+    """Convert earlier turns to exchanges. The turns after a person's turn are the answer to it."""
     exchanges: list[Exchange] = []
     for turn in history:
         question = turn.content if turn.role == "user" else ""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 _RESAMPLES = 1_000
 _QUANTILES = 40
-"""Number of groups of the sorted values, of 2.5 % each. The interval excludes first and last group."""
+"""The sorted values form this many groups, of 2.5 % each. The interval leaves out the first and the last."""
 HIT_RANKS = (1, 5, 10)
 RELAXED = "relaxed_"
 
@@ -37,7 +37,7 @@ class QuestionResult(Struct, frozen=True, kw_only=True):
     """Rank of the best gold section, or None if none of them is among the results."""
     relaxed_rank: int | None
     ms: float
-    """Duration of the search."""
+    """Duration of the search in milliseconds."""
     agent: AgentScore | None = None
 
 

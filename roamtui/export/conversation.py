@@ -13,4 +13,4 @@ RENDERERS: Mapping[str, Callable[[ConversationState, str, Callable[[], Library]]
     ".json": lambda state, source, _: render_json(state, source),
     ".html": lambda state, source, open_library: render_html(state, source, open_library()),
 }
-"""What renders a conversation about a source, by the suffix of the file. A page needs the open document."""
+"""By suffix: renders a conversation about a source. The third argument opens it, only for a web page."""

@@ -84,14 +84,14 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 
 
 class _ReplayPage:
-    """Renders the parts of a page: each exchange, the outline, and the sections that exchanges touched."""
+    """Renders the parts of a page. The outline has the sections of the exchanges rendered before it."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._touched: set[str] = set()
         """Sections that were found or opened."""
         self._quotes: dict[str, dict[tuple[int, int], str]] = {}
-        """The cited sections, each with the offsets of its quotes in its text and their names on the page."""
+        """By cited section: the offsets of its quotes in its text, and the ids of the quotes on the page."""
 
     def render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its steps, answer and sources. The page replays them in this order."""
@@ -125,7 +125,7 @@ class _ReplayPage:
         return f'<li data-{kind}="{escape(" ".join(ids))}">{escape(sanitise_line(text))}</li>'
 
     def _name_quote(self, citation: Citation) -> str:
-        """Add the section of a quote to the outline. Return the quote's name there, empty without a place."""
+        """Add the section of a quote to the outline. Return the id of the quote, or "" if it is not found."""
         section_id = describe_source(citation, self._library).section_id
         if section_id not in self._library:
             return ""
@@ -147,7 +147,7 @@ class _ReplayPage:
         return f"<li>{sign}{path} {words} {place}{details}</li>"
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:
-        """Render where the words nearest to a false quote are, with what differs marked."""
+        """Render the words nearest to a false quote, with their place and with the differences marked."""
         place, parts = describe_nearest(citation)
         if not place:
             return
@@ -208,9 +208,9 @@ class _AnswerRenderer(Struct, frozen=True):
 
     proof: AnswerProof
     names: Mapping[int, str]
-    """The name of each quote in its section, by its offset in the answer; empty if it is not there."""
+    """By offset of a quote in the answer: its id in the outline, or "" if it is not found there."""
     no_quote_label: str
-    """The words that replace a missing verdict."""
+    """The words for a citation that has no verdict."""
 
     def render(self, blocks: Sequence[Block]) -> str:
         return "".join(map(self._render_block, blocks))
@@ -245,7 +245,7 @@ class _AnswerRenderer(Struct, frozen=True):
         return f"<li{value}>{self.render(item.blocks)}</li>"
 
     def _render_words(self, inline: Inline) -> str:
-        """Render words. The words of a quote become one element, which leads to the quote in its section."""
+        """Render words. The words of a quote become one link to the quote in the outline."""
         parts = []
         for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link_number)):
             text = "".join(map(_render_emphasis, words))
@@ -266,7 +266,7 @@ class _AnswerRenderer(Struct, frozen=True):
         return "".join(parts)
 
     def _render_link(self, text: str, link: Link) -> str:
-        """Render the words of a link. Most links lead nowhere here."""
+        """Render the words of a link. Only a web link stays a link."""
         if not link.href.startswith(("http://", "https://")):
             return text
         href = escape(sanitise_text(link.href))

@@ -65,7 +65,7 @@ def _to_json_exchange(exchange: Exchange, source: str) -> dict[str, Any]:
 
 
 def to_json(value: Struct) -> dict[str, Any]:
-    """Convert a value to what JSON shows: offsets only where they mean something to a reader."""
+    """Convert a value for JSON. A citation loses its offsets, which mean nothing to a reader."""
     if isinstance(value, ToolUse):
         return {"call": value.call, "result": value.result}
     if not isinstance(value, Citation):
@@ -86,14 +86,14 @@ def to_json(value: Struct) -> dict[str, Any]:
 
 
 def to_json_citations(answer: Exchange | Cell) -> list[dict[str, Any]]:
-    """Convert the citations of an answer to JSON values, with their signs. Nothing has judged a passage."""
+    """Convert the citations of an answer to JSON values, with their signs. Passages have no verdict."""
     if answer.has_passages:
         return [{**to_json(each), "state": PASSAGE_LABEL, "verified": False} for each in answer.citations]
     return [{**to_json(citation), "sign": citation.state.sign} for citation in answer.citations]
 
 
 def to_json_passage(passage: Citation) -> dict[str, Any]:
-    """Convert a passage of the offline model to JSON values."""
+    """Convert a passage to JSON values. It has no verdict."""
     shown = to_json(passage)
     del shown["doc"], shown["state"], shown["verified"]
     return {"text" if name == "quote" else name: value for name, value in shown.items()}
@@ -102,8 +102,8 @@ def to_json_passage(passage: Citation) -> dict[str, Any]:
 def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
     """Convert an event to a name and JSON values.
 
-    Return None for an event before the question is saved, and for its last one, which is written as the
-    answer.
+    Return None for an event before the question is saved, and for the last one, because the answer is written
+    instead.
     """
     fields: dict[str, Any]
     match event:

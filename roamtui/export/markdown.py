@@ -64,10 +64,7 @@ def _number_marks(report: AnswerReport) -> str:
 
 
 def _list_passages(report: AnswerReport) -> Iterator[str]:
-    """Yield the place of each passage, its likeliest row with the column heads, and the passage itself.
-
-    Below each are the words of the question that it has.
-    """
+    """Yield for each passage its place, its key row with column heads, its text, and its question words."""
     for number, card in enumerate(report.list_cards(), start=1):
         passage = card.passage
         yield format_source_line(replace(passage, quote=None), number, PASSAGE_LABEL)
@@ -86,7 +83,7 @@ def _format_source(source: str) -> str:
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
     """Render notes in the given order: section titles as headings, quotes with places, then comments.
 
-    The headings leave out the document's `title`. `source` is its path or URL.
+    The headings leave out the document's `title`. `source` is the path or URL of the document.
     """
     parts = [f"# Notes: {sanitise_line(title)}", _format_source(source)]
     for path, group in groupby(notes, key=lambda located: list_path_titles(located.current_citation, title)):
@@ -96,7 +93,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
             location = f"— {_format_location(citation, display_path(source))} [{citation.section_id}]"
             if (quote := located.note.citation.quote) is not None:
                 is_table = any(isinstance(block, Table) for block in parse_markdown(quote).blocks)
-                if _ROW.search(quote) and not is_table:  # rows without their head are no table
+                if _ROW.search(quote) and not is_table:  # rows without a header are not a table
                     quote = simplify_quote(quote)
                 lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
                 location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])

@@ -22,11 +22,11 @@ from roamtui.table.store import ResultRow, ResultTable
 
 _JSON_FIELDS = ("value", "state", "note")
 _COLUMNS = ("", ": state", ": quote", ": quote state", ": sentence", ": place", ": note", ": answered by")
-"""Ends of the titles of the columns of a question in CSV."""
+"""Each question has these columns in CSV. Their titles are the question's heading and one of these."""
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
-"""The start of a text that a spreadsheet may run as a formula, unlike a number with sign and unit."""
+"""The start of a text that a spreadsheet may run as a formula. A number with sign and unit is excepted."""
 
 
 def render_json_table(table: ResultTable, _path: Path) -> str:
@@ -47,7 +47,7 @@ def render_json_table(table: ResultTable, _path: Path) -> str:
 
 
 def render_csv(table: ResultTable, path: Path) -> str:
-    """Render a table, eight columns a question. An apostrophe keeps a spreadsheet from running a text.
+    """Render a table as CSV. An apostrophe keeps a spreadsheet from running a text as a formula.
 
     A quote of code keeps its lines, because it would not be found on one line. Documents are named by their
     paths relative to `path`, where the file will be.
@@ -76,7 +76,7 @@ def render_csv(table: ResultTable, path: Path) -> str:
 
 
 def render_markdown_table(table: ResultTable, path: Path) -> str:
-    """Render a table as Markdown: several documents as a grid, and the proofs of each document.
+    """Render a table as Markdown: a grid, if there are several documents, and the proofs of each document.
 
     Links to the documents are relative to `path`, where the file will be.
     """
@@ -102,7 +102,7 @@ def render_markdown_table(table: ResultTable, path: Path) -> str:
 
 
 def _locate(row: ResultRow, path: Path) -> str:
-    """Return the URL of a document, or its path from the folder of an exported file."""
+    """Return the URL of a document, or its path relative to the folder of the exported file `path`."""
     with suppress(ValueError):  # it is on another drive
         if "://" not in row.source:
             return Path(os.path.relpath(row.source, path.absolute().parent)).as_posix()
@@ -110,7 +110,7 @@ def _locate(row: ResultRow, path: Path) -> str:
 
 
 def _list_proofs(title: str, cell: Cell, source: str) -> list[str]:
-    """List the value of a cell, its quotes with links to the document, as `recheck` reads them, and facts."""
+    """List a cell's value, its quotes with links to the document, and its facts. `recheck` reads them."""
     value = _escape_markdown(cell.value)
     note = f" *{_escape_markdown(cell.note)}*" if cell.note else ""
     lead = f"- {cell.sign} **{title}**: "

@@ -25,9 +25,9 @@ the value, in whatever words, one sentence with its quote and the id of its sect
 change the value, with their quotes, and no more. The value is No only where the text says so, if only by \
 None or Not applicable. If nothing in the text settles the question, begin with "Not found:" and say in one \
 line what you looked for; suggest no other ways to ask."""
-"""Instructions for the answers, before the outline, so that all prompts of a row begin alike."""
+"""Instructions for the answers. They come before the outline, so that all prompts of a row begin alike."""
 _PLAIN_SIGN = re.compile(r"^>(?=\S)|^[>+-](?=\s*\d)|(?<=\d)\.$")
-"""Signs of a value that Markdown would take for a quote (> 50), an item (- 5) or its number (1990.)."""
+"""Signs of a value that Markdown would read as a quote (> 50), a list item (- 5) or its number (1990.)."""
 
 
 class CellState(StrEnum):
@@ -35,9 +35,9 @@ class CellState(StrEnum):
 
     FOUND = "found"
     PASSAGE = "passage"
-    """The value is the likeliest sentence of the nearest passage. No model has read it: it may not answer."""
+    """The value is the key sentence of the best passage. No model has read it, so it may be no answer."""
     PARTLY = "partly"
-    """There is a value, but not of its column's type, or a quote is missing or not verified."""
+    """The value does not have its column's type, or a quote is missing or not verified."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 
@@ -69,9 +69,9 @@ class Cell(Struct, frozen=True, kw_only=True):
     column: str
     """Key of the column."""
     text_hash: str = field(name="content")
-    """Digest of the text that the question was about. It says whether the question must be asked again."""
+    """Digest of the text that the question was about. If the text changes, the question is asked again."""
     model: str
-    # From here on, the values are those of the `Exchange`, once the question is answered.
+    # The next four are those of the `Exchange`, once the question is answered.
     server: str | None = None
     asked_at: str = ""
     content_hash: str = field(default="", name="digest")
@@ -85,7 +85,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     @property
     def sign(self) -> str:
-        """The sign of its state, or of a quote that is in no text that the model read."""
+        """The sign of its state, or of a false quote if it has one."""
         is_false = any(
             citation.quote and citation.state is QuoteState.NOT_FOUND for citation in self.citations
         )
@@ -93,12 +93,12 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     @property
     def has_passages(self) -> bool:
-        """Whether its value comes from a passage, because no model has written it, as in an `Exchange`."""
+        """Whether its value is from a passage, because no model was asked. An `Exchange` has this too."""
         return self.model == OFFLINE
 
     @property
     def text(self) -> str:
-        """The value, or the state in words if there is none. The word "passage" is before a passage."""
+        """The value, or the state in words if there is none. The word "passage" comes before a passage."""
         if self.has_passages and self.value:
             return f"{self.state.label}: {self.value}"
         return self.value or self.state.label
@@ -115,7 +115,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Coverage) -> Cell:
     """Return `cell` with the value and the citations of an answer, and the state that follows from them.
 
-    If there is no answer, `exchange` says why, and `coverage` what was not read.
+    If there is no answer, the note says why, and names from `coverage` what was not read.
     """
     cell = replace(
         cell,
@@ -161,7 +161,7 @@ def _read_on_one_line(passage: str) -> str:
 
 
 def _parse_value(exchange: Exchange) -> str:
-    """Return the words of the first line of an answer that has words, without citation marks."""
+    """Return the first line of an answer that has words, as plain text without citation marks."""
     answer = exchange.answer
     cited = {citation.section_id for citation in exchange.citations}
     for mark in reversed(list_marks(answer, exchange.citations, cited)):

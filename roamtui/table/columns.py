@@ -1,4 +1,4 @@
-"""The columns of a table: each is a question, and the type of its values."""
+"""The columns of a table: each has a question, and a type for its values."""
 
 import re
 import tomllib
@@ -52,7 +52,7 @@ class Column(Struct, frozen=True, kw_only=True):
     """Heading of the column. If it is empty, the question is the heading."""
     type: ColumnType = ColumnType.TEXT
     choices: tuple[str, ...] = ()
-    """The allowed values. If there are any, the type does not matter."""
+    """The allowed values. If there are any, `type` has no effect."""
 
     @property
     def heading(self) -> str:

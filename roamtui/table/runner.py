@@ -1,4 +1,4 @@
-"""Fills a table's cells: asks what lacks an answer, and records each answer."""
+"""Fills a table: asks the questions that have no answer, and records each answer."""
 
 import asyncio
 import os
@@ -59,13 +59,13 @@ class TableRun(Struct, kw_only=True):
     pending: int = 0
     """Number of cells still to ask. It grows if a document that is opened has changed."""
     estimate: Usage = Usage()
-    """What asking them is expected to use, known once `fill_table` asks for consent."""
+    """Expected usage of the pending cells. It is computed when `fill_table` asks for consent."""
     asked: int = 0
     """Number of cells that this run has finished, with or without an answer."""
     states: Counter[CellState] = field(default_factory=Counter)
     """Number of finished cells by state, old and new."""
     usage: Usage = Usage()
-    """What all requests of the run have used, also those of failed cells."""
+    """Usage of all requests of the run, also of those for failed cells."""
     stop_reason: str = ""
     """Why the run ended early; empty if it did not."""
     failures: int = 0
@@ -73,7 +73,7 @@ class TableRun(Struct, kw_only=True):
     unreadable: list[str] = field(default_factory=list)
     """Documents that could not be opened, each with the reason. Their earlier answers stay."""
     unanswered: list[str] = field(default_factory=list)
-    """Why each question failed that this run asked and the model did not answer."""
+    """The questions of this run that failed: the document and the reason of each."""
 
     @property
     def done(self) -> int:
@@ -87,7 +87,7 @@ class TableRun(Struct, kw_only=True):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why the run ended early, what could not be read, and what was not answered, in sentences."""
+        """Sentences that say why the run ended early, what could not be read, and which questions failed."""
         problems: list[str] = []
         if self.stop_reason:
             left = f" {format_count(self.pending, 'cell')} left to fill." if self.pending else ""
@@ -113,12 +113,11 @@ async def fill_table(
     confirm: Confirm,
     columns: tuple[Column, ...] | None = None,
 ) -> TableRun:
-    """Ask the questions, maybe only of `columns`, that this model has not answered about the current texts.
+    """Ask the questions of `columns`, or of all, that the model has not answered about the current texts.
 
-    Without a model, only the questions are asked that no model has answered. A model is asked nothing unless
-    `confirm` agrees to the estimate.
-    Each cell is on disk before `on_progress` receives it. If the task is cancelled, only the cells that are
-    being asked are lost. Raise `StoreError` if the table cannot be used.
+    A model is asked only if `confirm` agrees to the estimate. The offline model only fills cells that have no
+    model's answer. Each cell is on disk before `on_progress` receives it. If the task is cancelled, only
+    unfinished cells are lost. Raise `StoreError` if the table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with lock_table(table) as write_cell:
@@ -136,7 +135,7 @@ async def fill_table(
         run.states.update(cell.state for _, cell in cells if cell is not None)
         rows = iter(table.rows)
         try:
-            await plan.model.start()  # which tells its server and its prices
+            await plan.model.start()  # before this, its server and prices are unknown
             run.pending = sum(filler.must_ask(cell) for column, cell in cells if column in filler.columns)
             on_progress(run, None)
             if run.pending and not await filler.has_consent():
@@ -166,7 +165,7 @@ class TableFiller(Struct, kw_only=True):
     consent_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def has_consent(self) -> bool:
-        """Ask whether the model may be asked, once in a run."""
+        """Return whether the person agrees to asking the model. They are asked once in a run."""
         async with self.consent_lock:
             if self.is_confirmed is None:
                 model = self.plan.model
@@ -175,9 +174,9 @@ class TableFiller(Struct, kw_only=True):
             return self.is_confirmed
 
     def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
-        """Return whether to ask for a cell. With `text_hash`, also ask if its text was another.
+        """Return whether to ask for a cell. With `text_hash`, also ask if the cell is about another text.
 
-        A passage never takes the place of a model's answer. The same model at another server is another one.
+        A passage never replaces a model's answer. The same model on another server counts as another model.
         """
         if cell is None or cell.state is CellState.FAILED:
             return True
@@ -189,7 +188,7 @@ class TableFiller(Struct, kw_only=True):
         return cell.model != model or is_moved or text_hash not in (None, cell.text_hash)
 
     async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
-        """Fill row after row. `rows` is shared by all jobs."""
+        """Fill row after row. All jobs take their rows from the same iterator `rows`."""
         for row in rows:
             if self.run.stop_reason or self.is_confirmed is False:
                 return
@@ -223,7 +222,7 @@ class TableFiller(Struct, kw_only=True):
         self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
         if missing and not await self.has_consent():
             return
-        # The start of the prompts, which providers cache, depends on the start of the id of a conversation.
+        # providers cache the start of a prompt, and it depends on the start of the conversation's id
         prompt_id = make_conversation_id()
         searcher: Searcher | None = None
         for column in missing:
@@ -289,7 +288,7 @@ class TableFiller(Struct, kw_only=True):
 
 
 def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
-    """Estimate what `count` cells use: as much as the cells that the model has answered."""
+    """Estimate the usage of `count` cells, by the average of the cells that the model has answered."""
     used = [cell.usage for cell in cells if cell.model == model.name and cell.usage.input_tokens]
     used = used or [_CELL_USAGE]
     usage = Usage(
@@ -301,7 +300,7 @@ def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
 
 
 def format_estimate(run: TableRun) -> str:
-    """Format how many cells a run will ask, and what that is expected to use, as far as it is known."""
+    """Format how many cells a run will ask, and their expected tokens and cost."""
     tokens = f"~{format_token_count(run.estimate.input_tokens)}"
     more = "more if a document has changed" if run.kept else ""
     parts = [format_count(run.pending, "cell"), tokens, format_cost(run.estimate), more]
@@ -313,7 +312,7 @@ def _format_failure(error: Exception) -> str:
 
 
 def format_progress(run: TableRun) -> str:
-    """Format what is done of a table, and what the run has used."""
+    """Format how many cells are finished, by state, and the usage of the run."""
     counted = [(state, run.states[state]) for state in CellState if run.states[state]]
     states = ", ".join(
         format_count(count, state.label) if state is CellState.PASSAGE else f"{count:,} {state.label}"

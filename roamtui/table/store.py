@@ -23,11 +23,11 @@ _START = b'{"definition": {'
 
 
 class ResultRow(Struct, frozen=True, kw_only=True):
-    """A document."""
+    """A document that the questions are asked about."""
 
     title: str
     source: str
-    """Path or URL with which the document is opened."""
+    """Path or URL to open the document."""
 
 
 class ResultTable(Struct, kw_only=True):
@@ -37,11 +37,11 @@ class ResultTable(Struct, kw_only=True):
     rows: tuple[ResultRow, ...] = ()
     columns: tuple[Column, ...] = ()
     outputs: frozenset[str] = frozenset()
-    """Resolved paths of the files for the table. In a folder of documents, they are left out."""
+    """Resolved paths of the files that the table was written to. They are no rows of a folder."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    """The newest cell by its row's source and its column's key, also of other columns. Runs add to it."""
+    """By row's source and column's key: the newest cell, also of deleted columns. Runs add cells."""
     log: LineFile | None = None
-    """The log, as long as a run of this program holds it."""
+    """The log, while a run of this program holds it."""
 
     def get_cell(self, row: ResultRow, column: Column) -> Cell | None:
         """Return the cell of a row and column, or None if the question was not answered."""
@@ -70,7 +70,7 @@ def lock_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
     """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
 
     First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns and
-    outputs with those of earlier runs. The system releases the log if the program is killed.
+    outputs together with earlier ones. If the program is killed, the system releases the log.
 
     Raises:
         StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
@@ -115,7 +115,7 @@ def _open_log(table: ResultTable) -> closing[LineFile]:
 def _update_definition(
     table: ResultTable, file: LineFile, columns: Iterable[Column], deleted_key: str = ""
 ) -> ResultTable:
-    """Record a table's rows, and outputs and columns with those of earlier runs. Return the earlier table."""
+    """Record a table's rows, and its columns and outputs with the earlier ones. Return the earlier table."""
     known = read_table(table.folder)
     kept = tuple(column for column in known.columns if column.key != deleted_key)
     columns = drop_repeated_columns((*kept, *columns))
@@ -161,7 +161,7 @@ def read_table(folder: Path) -> ResultTable:
 
 
 def list_rows(sources: Sequence[str], outputs: frozenset[str] = frozenset()) -> tuple[ResultRow, ...]:
-    """List the documents of some sources, in order, but of a folder not the files among `outputs`.
+    """List the documents of sources, in order. Of a folder, leave out the files in `outputs`.
 
     Raises:
         SourceError: A source cannot be read.
