@@ -33,7 +33,7 @@ _STOP_TEXTS = {
     StopReason.COST: "stopped at the spending limit",
 }
 _UNNAMED_LENGTH_MAX = 80
-"""Number of characters by which a person knows a quote or a sentence again."""
+"""Number of characters that let a person recognise a quote or a sentence."""
 _UNQUOTED_LABEL = "no quotes to verify"
 _UNNAMED_LABEL = "no quote names its section"
 _NAMED_MAX = 3
@@ -58,7 +58,7 @@ class AnswerReport:
 
     @property
     def lead(self) -> str:
-        """The sentence above passages, which says how near they are, and which names the document lacks."""
+        """The sentence above passages. It says how well they fit, and which names the document lacks."""
         return self.exchange.answer.partition("\n\n")[0]
 
     def list_cards(self) -> list[PassageCard]:
@@ -68,7 +68,7 @@ class AnswerReport:
 
     @property
     def endings(self) -> tuple[tuple[str, Severity], ...]:
-        """How the exchange ended; nothing if it ended with an ordinary answer."""
+        """How the exchange ended. Empty if it ended with an ordinary answer."""
         exchange = self.exchange
         stop_text = "" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, "")
         endings = [(exchange.error, Severity.ERROR), (stop_text, Severity.WARNING)]
@@ -78,7 +78,7 @@ class AnswerReport:
 
     @property
     def proof_notice(self) -> tuple[str, Severity] | None:
-        """Says that the answer has nothing to check, or which of its sentences the text does not carry."""
+        """Says that the answer has no quote to check, or which sentences have no source. None if neither."""
         if self.exchange.is_unproven:
             return _UNNAMED_LABEL if self.exchange.unnamed else _UNQUOTED_LABEL, Severity.WARNING
         answer = self.exchange.answer
@@ -93,7 +93,7 @@ class AnswerReport:
 
     @property
     def quote_summary(self) -> str:
-        """Says where the quotes are and which name no section, or how many passages there are."""
+        """Says where the quotes were found and which name no section, or how many passages there are."""
         if not self.exchange.has_passages:
             return " · ".join(filter(None, [format_verification(self.exchange.citations), self._unnamed]))
         count = len(self.exchange.citations)
@@ -114,13 +114,13 @@ class AnswerReport:
 
     @property
     def facts(self) -> list[str]:
-        """What is said about the quotes, the reading and the origin."""
+        """Sentences about the quotes, what the model read, and the origin of the answer."""
         exchange = self.exchange
         return [*filter(None, [self.quote_summary, format_reading(exchange), format_origin(exchange)])]
 
     @property
     def sources(self) -> list[str]:
-        """The citations as lines that `recheck` reads again, with the nearest words below."""
+        """The citations as lines that `recheck` reads, with the words nearest to a false quote below it."""
         label = PASSAGE_LABEL if self.exchange.has_passages else ""
         lines: list[str] = []
         for number, citation in enumerate(self.exchange.citations, start=1):
@@ -133,13 +133,13 @@ class AnswerReport:
 
     @property
     def unread_ids(self) -> tuple[str, ...]:
-        """The ids of sections that were found and not read, best first, that the document still has."""
+        """The ids of sections that were found but not read, best first, if the document still has them."""
         unread = self.exchange.reading.unread if self.exchange.reading is not None else ()
         return tuple(hit.section_id for hit in unread if hit.section_id in self.library)
 
 
 def format_verification(citations: Sequence[Citation]) -> str:
-    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
+    """Format how many quotes were found, and where. Empty without quotes. This does not say that they fit."""
     states = [citation.state for citation in citations if citation.quote is not None]
     verified = sum(citation.is_verified for citation in citations)
     if not states:
@@ -155,7 +155,7 @@ def format_verification(citations: Sequence[Citation]) -> str:
 
 
 def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
-    """List what is known about an answer on a source, with the names that JSON has for it."""
+    """List the facts about an answer on a source, by their names in JSON."""
     return {
         "model": answer.model,
         "server": answer.server,
@@ -185,7 +185,7 @@ def format_origin(answer: Exchange | Cell) -> str:
 
 
 def format_reading(answer: Exchange | Cell) -> str:
-    """Format what the model read, searched for, and found but did not read; empty without one."""
+    """Format what the model read, searched for, and found but did not read. Empty if that is not recorded."""
     reading = answer.reading
     if reading is None or answer.has_passages:
         return ""

@@ -1,6 +1,6 @@
 """The one place where settings become libraries, conversations, models, searchers, agents and tables.
 
-It loads agents, models, searchers and tables when a command wants one, because `roamtui outline` wants none.
+Agents, models, searchers and tables are imported when a command needs them: `roamtui outline` needs none.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     settings: Settings = field(default_factory=load_settings)
     typed_settings: frozenset[str] = frozenset()
-    """Keys of the settings that the command line gives."""
+    """Keys of the settings that were given on the command line."""
     is_offline: bool = False
     """Whether to use cached pages only."""
     allowed_origins: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     @property
     def loading(self) -> LoadingOptions:
-        """How sources are read."""
+        """The options for reading sources."""
         web = self.settings.web
         languages = self.settings.ocr.languages
         return LoadingOptions(
@@ -97,8 +97,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> OpenedSource:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 
-        The progress of a conversion goes to `on_progress`, or else to stderr. What cannot be read or combined
-        raises a `SourceError` or `UsageError`.
+        `on_progress` receives the progress of a conversion. Without it, progress is written to stderr. Raise
+        `SourceError` or `UsageError` if sources cannot be read or combined.
         """
         if not sources:
             raise UsageError("no document was given. Try `roamtui handbook.md` or `roamtui --help`.")
@@ -144,8 +144,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Library:
         """Open the current version of the source of a saved conversation or file.
 
-        The pages and sources that the `conversation` had are opened too. Of an export, only the names of
-        the `added` sources are known. Unless `is_trusted`, a URL must be allowed.
+        The pages and sources that were added to the `conversation` are opened too. For an exported file,
+        `added` names its added sources. Unless `is_trusted`, a URL must be allowed.
 
         Raises:
             SourceError: The source cannot be read.
@@ -188,7 +188,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return reload_documents(library, loader, previous, changed)
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make the model of the settings, or with a name, another one; see `registry.make_model`."""
+        """Make the model `name`, or the model of the settings if it is empty; see `registry.make_model`."""
         from roamtui.models.registry import make_model
 
         if not name:
@@ -217,7 +217,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Make the agent for a new conversation about a library, or for the saved one with an id.
 
         Without a `model`, a conversation keeps its own, unless another was typed on the command line.
-        `uses_typed_model`: whether `--model` applies to this conversation.
+        `uses_typed_model` says whether `--model` applies to this conversation.
 
         Raises:
             RoamtuiError: The conversation cannot be read, or a choice is unavailable.
@@ -234,7 +234,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
         if saved_id:
             conversation.resume(saved_id)
-        # for instance that a source of the conversation is gone
+        # such as a note that a source of the conversation is gone
         for note in conversation.state.library.notes:
             if note not in library.notes:
                 self.on_warning(note)
@@ -266,8 +266,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `needs_all_vectors`, all sections are embedded before the first search. A choice that is
-        unavailable raises a `UsageError`.
+        With `needs_all_vectors`, all sections are embedded before the first search. Raise `UsageError` if a
+        choice in the settings is unavailable.
         """
         services = self.make_search_services(needs_all_vectors=needs_all_vectors)
         location = IndexLocation(folder=get_cache_path("indexes"), on_warning=self.on_warning)
@@ -276,9 +276,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def make_search_services(
         self, meter: UsageMeter | None = None, *, needs_all_vectors: bool = False
     ) -> SearchServices:
-        """Create what search needs in addition to a library. Nothing is loaded or requested yet.
+        """Make the models that search needs. Nothing is loaded or requested yet.
 
-        `meter` counts requests of tasks that have no meter. See `make_searcher_factory` for the rest.
+        `meter` counts the requests of tasks that have no meter. For the rest, see `make_searcher_factory`.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -360,7 +360,7 @@ def resolve_conversation_id(
 ) -> str:
     """Return the id of the conversation to resume, or an empty one if `conversation_id` is None.
 
-    An empty `conversation_id` means the latest one, which may be of `roamtui ask` only if
+    An empty `conversation_id` means the latest conversation. Conversations of `roamtui ask` count only
     `with_one_shots`.
 
     Raises:
@@ -372,7 +372,7 @@ def resolve_conversation_id(
     if not conversation_id:
         return store.get_latest(get_source_key(library), with_one_shots=with_one_shots).id
     source = store.load(conversation_id).source
-    # a missing one may be this document, moved or renamed
+    # if that source is gone, it may have been moved here or renamed
     if source != get_source_key(library) and not is_source_missing(source):
         shown = sanitise_line(source)
         raise UsageError(f"conversation {conversation_id} is about {shown}. Open that document instead.")

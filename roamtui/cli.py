@@ -1,6 +1,6 @@
 """The command line: finds the command, prints help, and reports errors as one sentence.
 
-What only some runs need is imported inside functions, so that `--help` stays fast.
+Modules that only some runs need are imported inside functions, so that `--help` stays fast.
 """
 
 import gc
@@ -34,7 +34,7 @@ commands (`roamtui COMMAND --help` explains each):
 
 A file that has the name of a command needs ./ before it: roamtui ./ask"""
 _YOUNG_OBJECTS_MAX = 200_000
-"""More objects than the app makes before its first screen: looking for garbage would delay it by a fifth."""
+"""More objects than the app makes before its first screen. A search for garbage would delay it by a fifth."""
 _EXAMPLE = "example:\n  {} handbook.md --model openai/gpt-4.1-mini"
 
 
@@ -42,8 +42,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     gc.set_threshold(_YOUNG_OBJECTS_MAX)
     arguments = sys.argv[1:] if argv is None else argv
-    # Otherwise, the next opened file would take the place of a closed stream. A result that is written to a
-    # closed stdout fails, so that it is not lost unnoticed.
+    # Otherwise, the next opened file would take the number of a closed stream. Writing to a closed stdout
+    # fails, so that no result is lost unnoticed.
     streams = (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
     for name, mode, flags in streams:
         if getattr(sys, name) is None:
@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> int:
         return args.run(args) or 0
     except KeyboardInterrupt:
         return EXIT_CANCELLED
-    except BrokenPipeError:  # the reader of the output, such as `head`, has enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, wants no more
         return 0
     except RoamtuiError as error:
         return _fail(str(error), error.exit_code)
@@ -81,7 +81,7 @@ def _fail(problem: str, exit_code: int = 1) -> int:
 
 
 def make_parser(name: str) -> CommandParser:
-    """Make the parser of a command, or with an empty name, of the app."""
+    """Make the parser of a command. An empty name stands for the app."""
     if name:
         return COMMANDS[name].make_parser()
     parser = _make_app_parser()
@@ -104,7 +104,7 @@ def _make_app_parser() -> CommandParser:
 
 
 def parse_arguments(arguments: list[str]) -> Namespace:
-    """Parse the arguments of a command, whose function is `run` in the result, or raise `UsageError`."""
+    """Parse the arguments of a command. Its function is `run` in the result. Raise `UsageError`."""
     first = arguments[0] if arguments else ""
     name = first if first in COMMANDS else ""
     rest = arguments[1:] if name else arguments
@@ -112,7 +112,7 @@ def parse_arguments(arguments: list[str]) -> Namespace:
     if not {"-h", "--help"}.isdisjoint(options):
         return Namespace(run=lambda _: _print(make_parser(name).format_help()))
     if not name and first.isalpha() and not os.path.lexists(first):
-        wanted = "search" if first.lower() == "find" else first.lower()  # the spelling is nearer to "index"
+        wanted = "search" if first.lower() == "find" else first.lower()  # its spelling is nearer to "index"
         hint = format_nearest_name(wanted, COMMANDS)
         if hint:
             raise UsageError(f'there is no command or file "{first}".{hint}')

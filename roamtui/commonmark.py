@@ -34,7 +34,7 @@ TOO_DEEP = "too_deep"
 def parse_blocks(source: str, env: EnvType, parser: MarkdownIt | None = None) -> list[Token]:
     """Parse a text into the tokens of its blocks. `env` gets link definitions and `TOO_DEEP`.
 
-    Without a `parser`, it is CommonMark with tables.
+    Without a `parser`, the text is CommonMark with tables.
     """
     if not source:
         return []
@@ -48,7 +48,7 @@ def parse_blocks(source: str, env: EnvType, parser: MarkdownIt | None = None) ->
 
 
 def parse_link_definitions(text: str, edges: Sequence[int]) -> Definitions:
-    """Parse the link definitions of a text, by normalised label. Those of footnotes are none.
+    """Parse the link definitions of a text, by normalised label. Footnotes are left out.
 
     `edges` are the offsets at which top-level blocks start, such as headings, and the end. The text between
     two of them can be parsed separately. So can the text between lines without indent that follow a blank
@@ -87,7 +87,7 @@ def make_markdown_parser(*rules: str) -> MarkdownIt:
 
 
 def limit_depth(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
-    """Call a rule of blocks that contain blocks, unless they nest too deeply."""
+    """Call the rule of a container block, unless containers nest too deeply."""
     if silent or state.level < _LEVEL_MAX:
         return rule(state, start, end, silent)
     is_silent = True

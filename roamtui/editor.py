@@ -17,11 +17,11 @@ _LINE_ARGUMENTS = {
     **dict.fromkeys(["hx", "helix", "subl", "zed"], ("{file}:{line}",)),
     **dict.fromkeys(["code", "codium", "cursor"], ("--goto", "{file}:{line}")),
 }
-"""The way in which an editor takes a file and a line."""
+"""By editor: the arguments that open a file at a line."""
 
 
 def get_editor() -> str:
-    """Return the command of the editor, or an empty text if no editor is set."""
+    """Return the command of the editor, or an empty string if no editor is set."""
     return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
 
 

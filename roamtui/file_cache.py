@@ -25,7 +25,7 @@ class FileCache(Generic[_T]):
         self._kind = kind
         self._bytes_max = bytes_max
         self._room_bytes = 0
-        """How much may be saved before the folder is listed again."""
+        """Number of bytes that may be saved before the folder is listed again."""
 
     def load(self, name: str) -> _T | None:
         """Return the value in a file, or None if no readable one is cached."""

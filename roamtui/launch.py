@@ -57,20 +57,20 @@ _DEFECT_MESSAGE = (
     " To report the error, set ROAMTUI_DEBUG=1, repeat your steps, and include the error text in your report."
 )
 _TABLE_JOBS = 4
-"""Number of table cells that the app fills at a time."""
+"""Number of documents that the app asks about at a time, one question each."""
 
 
 class AppServices(Services):
-    """Serves the app with models, documents and saved settings, as a `Bootstrap` makes them."""
+    """Gives the app models, documents and tables, as a `Bootstrap` makes them, and saves settings."""
 
     def __init__(self, bootstrap: Bootstrap, *, is_watching: bool = False) -> None:
-        """Reload changed documents without asking if `is_watching`."""
+        """If `is_watching`, changed documents are reloaded without asking."""
         self._bootstrap = bootstrap
         self._is_watching = is_watching
 
     @property
     def options(self) -> TuiOptions:
-        """How the app looks, as the settings say, with these services."""
+        """The options of the app: these services, and what the settings say."""
         settings = self._bootstrap.settings
         return TuiOptions(
             services=self,
@@ -99,7 +99,7 @@ class AppServices(Services):
     def list_offers(self) -> tuple[StartOffer, ...]:
         try:
             summaries = open_store().list()
-        except StoreError:  # a document that is opened says why
+        except StoreError:  # opening a document will say why
             summaries = ()
         return make_offers(summaries)
 
@@ -122,7 +122,7 @@ class AppServices(Services):
         *,
         uses_typed_model: bool = False,
     ) -> DocumentSession:
-        """Open a document for the app; see `resolve_conversation_id` and `Bootstrap.make_agent`.
+        """Open a document for the app. For the arguments, see `resolve_conversation_id` and `Bootstrap`.
 
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
@@ -267,7 +267,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 def run_until_exit(app: RoamApp) -> int:
     """Run the app until the person leaves, and return the exit status. Say if a defect stopped it."""
-    gc.freeze()  # imports make no garbage: searching them for it would delay a key by 30 ms
+    gc.freeze()  # imports leave no garbage, and searching them would delay a key by 30 ms
     app.error_console.quiet = not os.environ.get("ROAMTUI_DEBUG")  # a traceback would help nobody
     app.run()
     if app.return_code not in (None, 0, EXIT_CANCELLED) and app.error_console.quiet:
@@ -275,7 +275,7 @@ def run_until_exit(app: RoamApp) -> int:
     for failure in filter(None, [screen.session.close() for screen in app.documents.values()]):
         warn(failure)
     screen = app.documents.get(app.current_mode)
-    if screen is not None:  # and no table
+    if screen is not None:  # else a table is shown
         conversation = screen.conversation
         state = conversation.state
         is_saved = state.has_content and not conversation.save_failure and open_store().mark_used(state.id)
@@ -285,7 +285,7 @@ def run_until_exit(app: RoamApp) -> int:
 
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
-    """Return what the start screen offers: the newest conversations, but not of `ask`; sources; examples."""
+    """Return the offers of the start screen: the newest conversations, except of `ask`; sources; examples."""
     shown = [each for each in summaries if each.is_listed and (each.problem or _is_resumable(each))]
     offers = [_offer_conversation(each) for each in shown[:_SHOWN_MAX]]
     sources = dict.fromkeys(each.source for each in shown if _is_resumable(each))
@@ -300,7 +300,7 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
 
 
 def _name_source(source: str) -> tuple[str, str]:
-    """Return the name of a source, and the folder where it is."""
+    """Return the name of a source, and its folder, which is empty for a URL."""
     if is_url(source):
         return sanitise_line(source.partition("://")[2].rstrip("/")), ""
     folder = Path(split_sources(source)[0]).parent

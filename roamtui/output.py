@@ -19,15 +19,15 @@ from roamtui.program import qualify_commands
 
 
 def write_data(text: str) -> None:
-    """Write text of a document, or for a program, to stdout: exactly as it is, except on a terminal."""
+    """Write text of a document, or for a program, to stdout. It is sanitised only for a terminal."""
     write_raw(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
 def check_output_path(path: Path, endings: Collection[str], sources: Iterable[str | Path] = ()) -> None:
     """Check before the work begins that a file can be written and is not a source.
 
-    Its name must have one of the `endings`, which choose its format. A file is replaced by a new one in its
-    folder. Something else, such as a pipe, is written directly.
+    Its name must have one of the `endings`, which choose its format. Since a file is replaced by a new one,
+    its folder must be writable. A path that is not a file, such as a pipe, is written directly.
     """
     if path.suffix.lower() not in endings:
         listed = " or ".join(", ".join(endings).rsplit(", ", 1))
@@ -90,10 +90,10 @@ def confirm(question: str) -> bool:
 
 
 def require_confirmation(question: str, refusal: str, *, assume_yes: bool) -> None:
-    """Ask a question, unless the answer is yes in any case. Nobody is asked without a terminal.
+    """Ask a question, unless `assume_yes`. Without a terminal, the answer is no.
 
     Raises:
-        UsageError: The answer was not yes. It begins with the `refusal`.
+        UsageError: The answer was not yes. The message begins with `refusal`.
     """
     if not assume_yes and not (sys.stdin.isatty() and confirm(question)):
         raise UsageError(f"{refusal}, as you did not confirm. Answer y, or add --yes.")
@@ -111,16 +111,16 @@ def warn(text: str) -> None:
 
 
 class ProgressLine:
-    """Reports to stderr how far a job is: in one overwritten line of a terminal, elsewhere only its end."""
+    """Reports the progress of a job on stderr: in one changing line of a terminal, elsewhere only the end."""
 
     def __init__(self, form: str = "") -> None:
-        """Take the form of a report, such as ``{:,} of {:,} sections``."""
+        """`form` is the format of a report, such as ``{:,} of {:,} sections``."""
         self._form = form
         self._shown = ""
         self.count = 0
         """Number of steps of the latest job."""
         self.is_muted = False
-        """Set when the terminal is about to show something else. Then nothing more is written."""
+        """Whether to write nothing more. Set it before the terminal shows something else."""
 
     def __call__(self, done: int, count: int) -> None:
         """Report that `done` of `count` steps are done."""
@@ -149,7 +149,7 @@ class ProgressLine:
 
 @contextmanager
 def report_opening(source: str, *, is_url: bool) -> Iterator[ProgressCallback]:
-    """Yield a callback that shows the progress of an opened source in one line, if stderr is a terminal."""
+    """Yield a callback that shows the progress of opening a source in one line, if stderr is a terminal."""
     progress = ProgressLine()
     title = f"Fetching {source}…" if is_url else f"Converting {Path(source).name}…"
     try:

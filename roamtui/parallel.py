@@ -11,7 +11,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
 _AWAITED: ContextVar[list[Future[Any]] | None] = ContextVar("awaited", default=None)
-"""The last future for which a thread of `call_in_thread` waits."""
+"""In a thread of `call_in_thread`: a list for the future that the thread waits for."""
 _THREADS_MAX = 8
 
 
@@ -35,7 +35,7 @@ async def call_in_thread(
 ) -> _Result:
     """Call a function that may wait for a network in a new thread, and return its result.
 
-    If the caller is cancelled, so is the future for which the function waits by `wait_for_result`.
+    If the caller is cancelled, a future that the function waits for by `wait_for_result` is cancelled too.
     """
     import asyncio  # noqa: PLC0415 - commands that wait for nothing do without it
 
@@ -52,7 +52,7 @@ async def call_in_thread(
 
 
 def wait_for_result(future: Future[_Result]) -> _Result:
-    """Return the result of a future. It is cancelled if nobody waits for this thread any more."""
+    """Return the result of a future. The future is cancelled if the caller of `call_in_thread` is."""
     if (awaited := _AWAITED.get()) is not None:
         awaited[:] = [future]
     try:

@@ -20,7 +20,7 @@ _PACKAGE_DIR = Path(__file__).resolve().parent
 _OWNER_ONLY_FOLDER = 0o700
 _OWNER_ONLY_FILE = 0o600
 _ANY_FILE = 0o666
-"""The mode of an ordinary new file, from which the system takes the person's umask."""
+"""The mode of an ordinary new file, before the system applies the umask."""
 _STANDARD_INPUT = re.compile(r"-(?:[0-9a-f]{32}| \(standard input\))?")
 _BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
@@ -42,12 +42,12 @@ def get_table_path(sources: Iterable[str]) -> Path:
 
 
 def get_cache_path(content: Literal["", "converted", "pages", "indexes"] = "") -> Path:
-    """Return the folder for data that can be regenerated, or the folder in it for some of these data."""
+    """Return the folder for data that can be made again, or its subfolder for one kind of them."""
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False)) / content
 
 
 def hash_source(source: str) -> str:
-    """Return a digest of a source, which names its files in a folder of many."""
+    """Return a digest of a source, to name the files that belong to it."""
     return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
 
 
@@ -60,7 +60,7 @@ def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
 
 
 def read_own_text(path: Path) -> str:
-    """Read a file that the person wrote for roamtui. An `OSError` refuses a pipe, which may never end."""
+    """Read a file that the person wrote for roamtui. Raise `OSError` for a pipe, which may never end."""
     if path.exists() and not path.is_file():
         raise OSError("it is not a file")
     return path.read_text("utf-8-sig")
@@ -90,7 +90,7 @@ def display_path(path: str) -> str:
 
 
 def abbreviate_home(path: str) -> str:
-    """Write ``~`` for the home folder at the start of a path, which would name the person."""
+    """Write ``~`` for the home folder at the start of a path, because the folder names the person."""
     home = str(Path.home())
     return "~" + path.removeprefix(home) if path == home or path.startswith(home + os.sep) else path
 
@@ -114,7 +114,7 @@ def open_private_file(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all bytes to an open file, because a single `os.write` may write fewer."""
+    """Write all bytes to an open file. A single `os.write` may write fewer."""
     while data:
         data = data[os.write(file, data) :]
 
@@ -122,8 +122,8 @@ def write_all(file: int, data: bytes) -> None:
 def replace_file(path: Path, data: bytes, *, is_private: bool = True, is_flushed: bool = True) -> None:
     """Write a file in an existing folder, so that a reader sees either the old version or the new one.
 
-    If that fails, the old version is untouched. Its mode stays, and so does a link to it. A new file is
-    accessible only to its owner if it `is_private`. A path that is no file, such as a pipe, is written
+    If that fails, the old version is untouched. The file keeps its mode and symbolic links to it. A new file
+    is accessible only to its owner if it `is_private`. A path that is not a file, such as a pipe, is written
     directly. Without `is_flushed`, a power cut may lose both versions: use this only for data that can be
     made again.
     """

@@ -1,7 +1,7 @@
 """The only sanitiser: makes untrusted text safe for a terminal, a screen or a clipboard.
 
 Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), and bidirectional overrides disguise text
-(Unicode TR 36, "Trojan Source"). Such characters become visible stand-ins, so that nothing is lost silently.
+(Unicode TR 36, "Trojan Source"). Such characters become visible symbols, so that nothing is lost silently.
 Invisible ones that ordinary texts contain, such as the marks and isolates of Hebrew and Arabic, are left out.
 """
 
@@ -48,7 +48,7 @@ def sanitise_text(text: str) -> str:
 
 
 def sanitise_paste(text: str) -> str:
-    """Take the control characters out of a pasted text, where a person did not see them, and sanitise it."""
+    """Remove control characters from a pasted text, because the person did not see them, and sanitise it."""
     return sanitise_text(_CONTROLS.sub("", text))
 
 
@@ -83,7 +83,7 @@ def format_json(
 def shorten(text: str, length_max: int) -> str:
     """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if cut.
 
-    It becomes empty if there is room for no character.
+    Return an empty string if `length_max` is less than 1.
     """
     if length_max < 1:
         return ""
@@ -102,13 +102,13 @@ def strip_anchor(title: str) -> str:
 
 
 def extract_anchor(title: str) -> str:
-    """Return the anchor that an attribute at the end of a title names, or an empty text."""
+    """Return the anchor that an attribute at the end of a title names, or an empty string."""
     match = _ANCHOR.search(title) if title.rstrip().endswith("}") else None
     return match["name"] if match is not None else ""
 
 
 def make_title_from_url(url: str) -> str:
-    """Make the title of a page that has no words of its own."""
+    """Make a title for a page that is known only by its URL."""
     return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _URL_TITLE_LENGTH_MAX)
 
 

@@ -13,7 +13,7 @@ _COMMAND = re.compile(rf"(?<=`){_NAME}(?= )|(?<![\w/\\])pip(?= install )")
 
 @cache
 def _find_folder() -> str:
-    """Return the folder of the program as it was started, or nothing if a shell finds it by its name."""
+    """Return the folder of the program as it was started, or "" if a shell finds it by its name."""
     import shutil  # noqa: PLC0415 - few runs print a command
 
     started = sys.argv[0]
@@ -26,7 +26,7 @@ def _find_folder() -> str:
 
 
 def format_program(name: str = _NAME) -> str:
-    """Return the word with which a shell starts a program that was installed with this one."""
+    """Return the word, a name or a quoted path, by which a shell starts a program installed with this one."""
     folder = _find_folder()
     if not folder:
         return name
@@ -36,8 +36,8 @@ def format_program(name: str = _NAME) -> str:
 
 
 def qualify_commands(text: str) -> str:
-    """Return a text whose commands, `roamtui` in backticks and `pip install`, begin as a shell needs it.
+    """Replace the names in the commands of a text, `roamtui …` in backticks and `pip install`, for a shell.
 
-    A text that this function has returned stays the same.
+    The names become those of `format_program`. A second call changes nothing.
     """
     return _COMMAND.sub(lambda match: format_program(match[0]), text) if _find_folder() else text

@@ -1,6 +1,6 @@
-"""Where sentences end. This is the only module that knows.
+"""Finds where sentences end. No other module decides this.
 
-A text here is what a person sees of one block, or its source: emphasis marks at the edge of a sentence do no
+A text here is the visible text of one block, or its source: emphasis marks at the edge of a sentence do no
 harm. A blank line or a forced line end ends a sentence too, unless the next line starts in lower case, as
 after a page break.
 """
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from roamtui.text import Bounds
 
 FILLER = "\ufffc"
-"""Write it over each character of a mark that is no word, such as the id of a source. After a full stop, such
-a mark belongs to the sentence that ends there."""
+"""Callers write it over each character of a mark that is not a word, such as the id of a source. After a full
+stop, such a mark belongs to the sentence that ends there."""
 HARD_BREAK = "\u2028"
 """A forced line end in visible text. In a source, it is written as two spaces before the end of the line."""
 CLOSERS = r"[\"'”’»)\]」』*_]*+"
@@ -20,7 +20,7 @@ CLOSERS = r"[\"'”’»)\]」』*_]*+"
 _NOTE = r"\[\^?[^\[\]\s]{1,12}\]|<sup>[^<>]*</sup>|\^?\d{1,2}(?![^\s\"'”’»)\]])|[¹²³⁰⁴-⁹]+"
 """The mark of a note after a full stop."""
 _WIDE_STOPS = "。！？｡।॥؟۔։።။។"
-"""Stops that no abbreviation has, so that letters may follow directly."""
+"""Stops that no abbreviation has. So they end a sentence even if a letter follows directly."""
 _MARK = rf"\s*{FILLER}++"
 _END = re.compile(
     rf"""
@@ -51,14 +51,14 @@ al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms 
 vs viz bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
-"""Words without their full stop, which ends a sentence only before one of `_OPENERS`."""
+"""Abbreviations, without their full stop. It ends a sentence only before one of `_OPENERS`."""
 _BEFORE_NUMBER_WORDS = "abs approx art arts ca eq fig figs no nos sec secs sect vol ziff"
 _BEFORE_NUMBER = frozenset(_BEFORE_NUMBER_WORDS.split())
 """Words that are abbreviations before a number, but may end a sentence elsewhere."""
 _CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]+")
 """A word without vowels is an abbreviation before a number: "cl. 4", "Nr. 5"."""
 _NUMBER = re.compile(r"[ \xa0]\d")
-"""After the full stop of a capitalised word, it belongs to that word: "Jan. 5", "Sched. 3"."""
+"""If it follows a capitalised word with a full stop, the stop belongs to the word: "Jan. 5", "Sched. 3"."""
 _OPENING_WORDS = """
 all although an any as at because but by each for he however if in it its no on our she since such that the
 their there these they this those to under we when while you das der die diese ein eine er es sie wenn wir

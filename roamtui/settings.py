@@ -1,4 +1,4 @@
-"""A person's settings: `config.toml`, one typed struct. A flag of the command line overrides its field.
+"""A person's settings: one typed struct, read from `config.toml`. A command-line flag overrides its field.
 
 A file next to a document is never read, because a document could then choose where questions are sent.
 """
@@ -31,11 +31,11 @@ FLAGS = {
     "index": "retrieval.index",
     "limit": "retrieval.limit",
 }
-"""The arguments of the command line that override a setting, with its key in `config.toml`."""
+"""By argument of the command line: the key in `config.toml` that it overrides."""
 _NUMBER_MAX = 1_000_000_000
-"""A limit that refuses infinity, and numbers that overflow."""
+"""Maximum of a number in the settings. It refuses infinity and numbers that overflow."""
 _EXPECTED = re.compile(r"Expected `(\w+).*?`(?: ([<>]=?) (\S+))?")
-"""What msgspec says of a value that is wrong."""
+"""The message of msgspec about a wrong value: the expected type and, perhaps, its limit."""
 _KINDS = {
     "array": "a list",
     "bool": "true or false",
@@ -77,7 +77,7 @@ class OcrSettings(_Table, frozen=True):
 
 
 class ModelSettings(_Table, frozen=True):
-    """What may be set for all provider models, or in `[models."NAME"]` for one."""
+    """Settings for all models of providers, or in `[models."NAME"]` for one."""
 
     window_tokens: Annotated[int, Meta(ge=1_000, le=_NUMBER_MAX)] | None = None
     output_tokens: Annotated[int, Meta(ge=1, le=_NUMBER_MAX)] | None = None
@@ -102,7 +102,7 @@ class Settings(ModelSettings, frozen=True):
     models: dict[str, ModelSettings] = {}
 
     def model_options(self, name: str) -> ModelOptions:
-        """Return the options for a model. Its own override those for all models."""
+        """Return the options for a model. Its own settings override those for all models."""
         own = self.models.get(name, ModelSettings())
         values = {}
         for key in ModelSettings.__struct_fields__:
@@ -112,7 +112,7 @@ class Settings(ModelSettings, frozen=True):
 
 
 def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that arguments override. An empty text, as from an unset variable, does not."""
+    """Return the overriding values by key. An empty argument, as of an unset variable, overrides nothing."""
     given = {key: arguments.get(name) for name, key in FLAGS.items()}
     return {key: value for key, value in given.items() if value not in (None, "")}
 
@@ -120,8 +120,8 @@ def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:
     """Load the settings from a file, or the defaults if it is missing.
 
-    An empty text counts as not set, but in the table `keys` it means that an action has no key. `overrides`
-    are values from the command line by their keys, such as ``limits.max_cost_usd``.
+    An empty string counts as not set, but in the table `keys` it means that an action has no key. `overrides`
+    has values from the command line by key, such as ``limits.max_cost_usd``.
 
     Raises:
         UsageError: The file cannot be read, is not valid TOML, or has an unknown key or an invalid value.
@@ -191,7 +191,7 @@ def _explain(error: msgspec.ValidationError, table: dict[str, Any]) -> str:
         else:
             names = [*keys, *Settings.__struct_fields__]
             wanted = ".".join(filter(None, (place, unknown[1])))
-        # its table may be missing
+        # the person may have left out the table of the key
         complete = next((key for key in names if key.endswith(f".{wanted}")), wanted)
         hint = format_nearest_name(complete, names)
         sentence = f'there is no setting "{sanitise_line(wanted)}"'

@@ -1,4 +1,4 @@
-"""Signals that end the program. First, the part of an answer that has arrived is saved, as after ctrl+c."""
+"""Handles signals that end the program, so that an unfinished answer is saved first, as after ctrl+c."""
 
 import asyncio
 import os
@@ -10,14 +10,14 @@ from types import FrameType
 from roamtui.errors import EXIT_CANCELLED
 
 _END_SIGNALS = ("SIGTERM", "SIGHUP")
-"""The program is asked to end, or its terminal goes away. Windows has only the first."""
+"""SIGTERM asks the program to end, and SIGHUP comes when its terminal closes. Windows has only SIGTERM."""
 
 
 def add_end_handler(on_end: Callable[[], object]) -> Callable[[], None]:
-    """Call `on_end` in the running event loop if a signal would end the program.
+    """Call `on_end` in the running event loop when a signal would end the program.
 
-    A signal that somebody else handles or ignores, such as `nohup`, stays as it is. Without signals, nothing
-    happens. Return a function that removes the handler.
+    Return a function that removes the handler. A signal that is already handled, or ignored as by `nohup`, is
+    left alone. Where the event loop cannot handle signals, nothing happens.
     """
     loop = asyncio.get_running_loop()
     handled: list[int] = []
@@ -36,10 +36,10 @@ def add_end_handler(on_end: Callable[[], object]) -> Callable[[], None]:
 
 
 def resume_only_with_terminal() -> None:
-    """Let the handler of SIGCONT, which starts to draw again, do nothing once the terminal is gone.
+    """Let the handler of SIGCONT, which starts to draw again, do nothing once the terminal has closed.
 
-    A terminal that goes away sends this signal too. Textual would start a second writing thread, which would
-    die, and would then wait for it forever.
+    A closing terminal sends this signal too. Textual would start a second writing thread. That thread would
+    die, and Textual would wait for it forever.
     """
     number = getattr(signal, "SIGCONT", None)  # Windows has none
     resume = None if number is None else signal.getsignal(number)

@@ -20,7 +20,7 @@ Bounds = tuple[int, int]
 DASHES = "-‐‑‒–—―−"
 """Hyphens, dashes and the minus sign."""
 INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
-"""Ranges of characters without a width, such as soft hyphens, inside and between the words of a text."""
+"""Ranges of characters without a width, such as soft hyphens. They may be inside or between words."""
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3021-\u303c\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Japanese
@@ -30,7 +30,7 @@ UNSPACED = (
 WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 )
-"""Ranges of wide characters, most of them of these scripts: a line may end after each."""
+"""Ranges of characters that are two cells wide. A line may end after each."""
 _ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 ROMAN_NUMERALS = tuple(tens + ones for tens in ("", "x", "xx", "xxx") for ones in _ONES)[1:]
 """The numerals from 1 to 39. With larger ones, ordinary words such as "civil" would look like numerals."""
@@ -59,7 +59,7 @@ class Span(Struct, frozen=True, kw_only=True):
         return self.doc == other.doc and self.start < other.end and other.start < self.end
 
     def is_in(self, other: Span) -> bool:
-        """Return whether another range has all of it."""
+        """Return whether the range is within another."""
         return self.doc == other.doc and other.start <= self.start and self.end <= other.end
 
 
@@ -96,8 +96,8 @@ def normalise_line_ends(text: str) -> str:
 def measure_front_matter(text: str) -> int:
     r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), or 0.
 
-    Its first line, after comments, is an entry such as `title: Fees`, unless it is empty. Other text below a
-    line of dashes is not front matter.
+    Front matter is empty, or its first line after comments is an entry such as `title: Fees`. Other text
+    below a line of dashes is not front matter.
     """
     opening = _FRONT_OPENING.match(text)
     closing = _FRONT_CLOSING.search(text, opening.end()) if opening else None
@@ -129,7 +129,7 @@ def _classify(byte: int) -> int:
 
 _CLASSES = bytes(map(_classify, range(256)))
 _WEIGHTS = (0.21, 1.1, 0.094, 0.41, 0.315)
-"""Tokens per letter, digit, space, line end and other byte, fitted to cl100k on prose, code and CJK."""
+"""Tokens per letter, digit, space, line end and byte above 127, fitted to cl100k on prose, code and CJK."""
 _OTHER_WEIGHT = 0.485
 """Tokens per punctuation character."""
 _WEIGHTED_CLASSES = range(_OTHER)
