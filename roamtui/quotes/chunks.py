@@ -8,8 +8,8 @@ marks are words of their own.
 A word has one *exact* key: its spelling after Unicode's compatibility normalisation (NFKC), without invisible
 characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. It has several
 *loose* keys, which tell whether it is the same word written otherwise: its runs of letters in lower case, and
-its signs. A word with a digit is one loose key, so that its sign, separators and decimals count. Only a unit
-and a currency sign have keys of their own, because a space may separate them from the number, and so have the
+its signs. A word with a digit is one loose key, so that its sign, separators and decimals count. A unit and a
+currency sign still have keys of their own, because a space may separate them from the number. So have the
 numbers on both sides of a dash.
 """
 
@@ -45,11 +45,11 @@ _PARTS = re.compile(
 """Text that divides a chunk: words of their own, and dashes between words."""
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
 _MEANINGFUL = frozenset("%‰&@#§^")
-"""Punctuation by its category in Unicode, but part of the word next to it."""
+"""Unicode calls these punctuation, but they are part of the word next to them."""
 _HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
 """Signs that a quote may write as a plain hyphen."""
 _AFTER_DASH = re.compile(r"-*[^\W_]|\W*\d")
-"""What a dash belongs to: letters, or a number with other signs before it, such as a price."""
+"""Text after a dash to which the dash belongs: letters, or a number with signs before it, such as a price."""
 _APOSTROPHES = re.compile(r"[’‘ʼ＇′]")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _VOWEL_SIGNS = re.compile(
@@ -135,7 +135,7 @@ def is_sign(chunk: str) -> bool:
 
 
 def _is_power(before: str, after: str) -> bool:
-    """Return whether a figure raised directly between two texts is a power, and not a note mark."""
+    """Return whether a raised figure between these texts is a power, and not a note mark."""
     base = _LAST_RUN.search(before)
     if base is None or not base[0]:
         return False
@@ -171,7 +171,7 @@ def _read_run(chunk: str, start: int, end: int) -> list[Word]:
 
 
 def _is_edge(character: str, *, has_figure: bool = True) -> bool:
-    """Return whether a character is punctuation. A currency sign without a figure surrounds a formula."""
+    """Return whether a character is punctuation, like the `$` around a formula without a figure."""
     category = unicodedata.category(character)
     if category == "Sc":
         return not has_figure

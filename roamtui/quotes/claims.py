@@ -45,7 +45,7 @@ _SOURCE_LINES = re.compile(
     r"^Source: (?P<source>\S(?:.*\S)?)(?P<added>(?:\s*\nAdded source: .+)*)", re.MULTILINE
 )
 _ADDED_LINE = re.compile(r"^Added source: (.*\S)", re.MULTILINE)
-# only the first state counts: trying each would take time by the square of the line
+# only the first state counts: trying each would take time that grows with the square of the line
 _CITATION_LINE = re.compile(
     rf"^\d+\.(?: [✓!✗])? \[(?P<id>{ID})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
@@ -57,7 +57,7 @@ _CELL_LINE = re.compile(
     r" \(\[(?>(?:[^\[\]\\\n]|\\.)*)\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
     re.MULTILINE,
 )
-"""A line of a table with a value and a quote, or a further quote. Its quotation marks have backslashes."""
+"""A line of a table with a value and a quote, or a further quote. Quotation marks in it have backslashes."""
 _PASSAGES = re.compile(
     rf"^\d+\. \[(?P<id>{ID})\] [^\n]*\({PASSAGE_LABEL}\)\n[ \t\n]*\n"
     r"(?P<words>(?:   > ?[^\n]*(?:\n|\Z))+)",
@@ -77,7 +77,7 @@ _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
 _STATES = {**{state.label: state for state in QuoteState}, CHANGED_LABEL: QuoteState.EXACT}
-"""What an export says about a quote. A quote that has changed since was found at first."""
+"""The state of a quote by its label in an export. A quote that has changed since was found at first."""
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -97,16 +97,16 @@ class Claim(Struct, frozen=True, kw_only=True):
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
     context: str = ""
-    """Words that tell which of several places is meant; see `Quotation.context`."""
+    """The sentence of the quote, which tells which of several places is meant."""
     original_state: QuoteState | None = None
     """What was found when the model answered, or None if no model has answered."""
     sentence: str | None = None
     """What the document said around the quote when the model answered, or the quote if it was the whole
-    sentence. Empty if no quote was judged, and None if nothing was kept."""
+    sentence. Empty if nothing judged the quote, None if no sentence was kept."""
 
 
 def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
-    """Return the source that a Markdown text names, or empty if it names none, and the added sources."""
+    """Return the source that a Markdown text names, empty if it names none, and the added sources."""
     match = _SOURCE_LINES.search(markdown)
     if match is None:
         return "", ()
@@ -116,7 +116,7 @@ def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
 def get_kept_sentence(
     quote: str, state: QuoteState | None, sentence: str | None, *, is_changed: bool
 ) -> str | None:
-    """Return the `Claim.sentence` of a quote for which an export has a sentence, or an empty sentence."""
+    """Compute `Claim.sentence`. An empty `sentence` in an export means that the quote is the whole one."""
     if state is None:
         return ""
     is_lost = is_changed or state is QuoteState.NOT_FOUND
@@ -131,7 +131,7 @@ def _parse_quote(text: str) -> str:
 
 
 def find_claimed_marks(text: str, library: Library | None) -> Iterator[Mark]:
-    """Yield the marks of a text that quotes the `library`, or a source that cannot be opened.
+    """Yield the marks of a text that quotes the `library`. It is None if the source cannot be opened.
 
     Words that look like an id, but occur in the library's text, are ignored.
     """
@@ -206,7 +206,7 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
 
 
 def _read_edited(text: str, name: str, claims: Iterable[Claim]) -> Iterator[Claim]:
-    """Yield the quotes of an export's answers that none of its lists has: a person has changed them."""
+    """Yield the quotes in an export's answers that its lists lack, because a person has changed them."""
     listed = [_read_key(claim.quote) for claim in claims]
     marks = tuple(Mark(*match.span(), (match[0],)) for match in _ANY_MARK.finditer(text))
     for quotation in read_answer(text, marks).quotes:
@@ -218,7 +218,7 @@ def _read_edited(text: str, name: str, claims: Iterable[Claim]) -> Iterator[Clai
 
 
 def _read_key(quote: str) -> bytes:
-    """Return the words of a quote as keys, which are equal in an answer and in the list of its sources."""
+    """Return the words of a quote as keys. They are the same in an answer and in the list of its sources."""
     return read_words(simplify_quote(sanitise_text(quote))).exact
 
 

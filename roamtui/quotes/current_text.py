@@ -73,7 +73,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     """Return what has become of a claim's quote in a library whose files are all loaded.
 
     If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
-    is no such section. For a quote that was in another section, they are looked for where its sentence was.
+    is no such section. If the quote was in another section, they are looked for near its former sentence.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -124,7 +124,7 @@ class _Place(NamedTuple):
     has_sentence: bool
     """Whether the sentence that was kept with the quote is still around it."""
     is_in_section: bool
-    """Whether it is in the claimed section."""
+    """Whether the quote is in the claimed section."""
 
 
 def _find_words(
@@ -136,11 +136,11 @@ def _find_words(
     *,
     was_in_section: bool = True,
 ) -> _Place | None:
-    """Find a quote in a section, or else in another text. Those of its document are read first.
+    """Find a quote in a section, or else in any document, that of the section first.
 
-    It is looked up as written, then without the ids that a model copied with it. Of several places, the one
-    with the `sentence` comes first, then the one that the `sentence` or the `context` means. A quote that
-    `was_in_section` is only elsewhere with its sentence: the same figure may be in many tables.
+    The quote is looked up as written, then without the ids that a model copied with it. Of several places,
+    the one with the `sentence` is chosen, or else the likeliest by the `sentence` and the `context`. If the
+    quote `was_in_section`, a place elsewhere needs the sentence, because many tables may have one figure.
     """
     section = None if section_id is None else library.node(section_id).content_span
     texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
@@ -181,7 +181,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
 
     Returns:
         The span, which is None for a citation of a whole section, or if nothing is similar, and a short
-        warning for the person if these are not the words of the quote.
+        warning for the person if the span does not have the quote, or the model had not read it.
     """
     span = resolve_citation(citation, state.library)
     if span is not None or citation.quote is None:
@@ -201,8 +201,8 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
     """Find the words that could replace a quote that was not found.
 
-    The same words where the model has not read them come first, then the most similar ones: of the sentence
-    that a lost quote was in, of the cited section, of what the model has read, or of all.
+    The same words in text that the model had not read come first. Then come the most similar words: near the
+    former sentence of a lost quote, in the cited section, in what the model had read, or anywhere.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:
@@ -262,7 +262,7 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
 
 
 def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
-    """Return the citations of each answer whose quotes are no longer where they were, or are there again."""
+    """Look up the quotes of all answers again. Return an event for each answer with a changed citation."""
     checked: list[CitationsChecked] = []
     for exchange in state.exchanges:
         citations = tuple(_update_citation(citation, state.library) for citation in exchange.citations)
@@ -275,10 +275,10 @@ def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
 
 
 def _update_citation(citation: Citation, library: Library) -> Citation:
-    """Return a citation with the state and the place of its quote in the document as it is now.
+    """Return a citation with the current state and place of its quote.
 
-    If the cited section is gone, the one that has the quote now takes its place. Two kinds stay as they are:
-    quotes that never were in the model's text, and quotes whose document is not loaded yet.
+    If the cited section is gone, path and place are those of the section that has the quote now. Two kinds of
+    quotes stay as they are: those that were never found, and those whose document is not loaded yet.
     """
     quote = citation.quote
     was_found = citation.span is not None or citation.is_changed
@@ -297,8 +297,8 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         again = cite_found(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
         marked = resolve_citation(citation, library)
         if marked is not None and quote in library.clean_text(marked):
-            again = replace(again, span=marked)  # of a passage, with the marks around its words
-        if citation.surroundings is None and not citation.is_changed:  # a passage has none
+            again = replace(again, span=marked)  # the span of a passage has the marks around its words too
+        if citation.surroundings is None and not citation.is_changed:  # a passage has no surroundings
             again = replace(again, surroundings=None)
         again = replace(again, is_changed=was_in_own and is_elsewhere)
     else:
@@ -321,7 +321,7 @@ def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own:
     """Find a quote where it was, or else anywhere."""
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
-    # A word of the quote may be part of a longer one now.
+    # The words may be there only as a part of longer words now.
     found = None if span is None else find_in_span(quote, library, span)
     if found is not None:
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)

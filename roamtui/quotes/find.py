@@ -1,9 +1,9 @@
 """Find a quote in a text: a contiguous run of the same words.
 
-The words are *exact* if their exact keys are equal, and *the same, written otherwise* if their loose keys are
-equal. Then the quote may leave out note marks and list numbers. No quote begins or ends inside a word. An
-ellipsis leaves out words of one sentence or row. Nothing judges these words: the person sees the whole
-sentence next to the quote.
+The words are *exact* if their exact keys are equal, and *the same, written otherwise* if only their loose
+keys are equal. In the second case, the quote may leave out note marks and list numbers. No quote begins or
+ends inside a word. An ellipsis leaves out words of one sentence or row. The program does not judge what is
+left out: the person sees the whole sentence next to the quote.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _ELLIPSIS = re.compile(
 )
 """An ellipsis, in brackets or not. Marks of emphasis may be around it."""
 _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
-"""The link target that `annotate_with_ids` has shortened. This ellipsis omits no words."""
+"""A link target that `annotate_with_ids` has shortened. Its ellipsis omits no words."""
 _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 """A first letter that was changed to fit into a sentence: "[t]he"."""
 _PARTS_MAX = 20
 """Maximum number of parts between ellipses. More ellipses leave too little text to prove anything."""
 _MATCHES_MAX = 1000
-"""Maximum number of places in one text to compare with a part of a quote."""
+"""Maximum number of places of a part of a quote in one text."""
 _KEY_SIZE = 8
 """Number of bytes of a key."""
 _SENTENCE_REACH = 60
@@ -69,7 +69,7 @@ class QuoteMatch(NamedTuple):
     start: int
     end: int
     is_exact: bool
-    """Whether it has the same words, and not only the same letters and numbers."""
+    """Whether the text has the same words, and not only the same letters and numbers."""
     parts: tuple[Bounds, ...]
     """The bounds of its parts between ellipses."""
     is_whole: bool
@@ -162,18 +162,18 @@ class _QuoteVariant(Struct, frozen=True):
     parts: tuple[TextWords, ...]
     """Its parts between ellipses."""
     ellipses: int = 0
-    """Number of its ellipses that the text has too, so that they leave out nothing."""
+    """Number of ellipses in its parts. The text must have them too, because they leave out nothing."""
     is_code: bool = False
 
 
 def split_at_ellipses(quote: str) -> list[str]:
-    """Return the parts of a quote between its ellipses. One at an end omits what the quote does not need."""
+    """Return the parts of a quote between its ellipses. Parts without a letter or digit are left out."""
     return [part.strip() for part in _ELLIPSIS.split(quote) if any(map(str.isalnum, part))]
 
 
 @lru_cache(maxsize=256)
 def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
-    """Return the ways to read a quote, the likeliest first. One that is too short has none."""
+    """Return the ways to read a quote, the likeliest first; none if it has no word or too many parts."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = split_at_ellipses(whole)
     if not 1 <= len(parts) <= _PARTS_MAX:
@@ -190,7 +190,7 @@ def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
     yield _QuoteVariant(tuple(map(read_words, parts)))
     if len(parts) > 1:
         yield _QuoteVariant((read_words(whole),), ellipses=len(_ELLIPSIS.findall(whole)))
-    # The punctuation at its ends may be the answer's, but a hyphen before a word belongs to it.
+    # Punctuation at the ends may be the answer's, but a hyphen before a word belongs to the word.
     before = PUNCTUATION.replace("-", "")
     bare = [part.lstrip(before).rstrip(PUNCTUATION) for part in parts]
     for spelling in (bare, parts):
@@ -201,7 +201,7 @@ def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
 def _find_parts(
     variant: _QuoteVariant, words: TextWords, text: str, *, is_exact: bool
 ) -> Iterator[tuple[_Run, ...]]:
-    """Yield the runs of the parts of a quote, each in the same sentence or row as the one before."""
+    """Yield the runs of a quote's parts for each of its places. All are in one sentence or row."""
     first, *others = variant.parts
     if is_exact:
         firsts: Iterable[_Run] = _find_exact_runs(first, words)
@@ -231,7 +231,7 @@ def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_Run]:
 
 
 def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Run]:
-    """Yield the places of a run of loose keys: with all note marks and list numbers, then without any."""
+    """Yield the places of a part by its loose keys: with note marks and list numbers, then without any."""
     pairs = [(part.loose, words.loose)]
     if part.plain is not part.loose or words.plain is not words.loose:
         pairs.append((part.plain, words.plain))
@@ -263,7 +263,7 @@ def _place_notes(words: TextWords, keys: LooseKeys, start: int, end: int) -> set
 
 
 def _has_brackets(part: TextWords, part_rows: Sequence[int], words: TextWords, rows: Sequence[int]) -> bool:
-    """Return whether a text has a quote's brackets around numbers, and no others that make one negative."""
+    """Return whether a text has the quote's brackets around numbers, and no more that make one negative."""
     pairs = [*zip(part_rows, rows, strict=True)]
     negative = {quoted for quoted, row in pairs if words.flags[row] & NEGATIVE}
     in_quote = {quoted for quoted, _ in pairs if part.flags[quoted] & BRACKETS}
@@ -309,7 +309,7 @@ def _has_sentence_end(text: str, start: int, end: int) -> bool:
 def _make_match(
     quote: str, text: str, shift: int, words: TextWords, runs: Sequence[_Run], *, is_exact: bool
 ) -> QuoteMatch:
-    """Make a match of runs of words, which are those of the text from `shift` on."""
+    """Make a match of runs of `words`, whose offsets count from `shift` in the text."""
     parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]
     start, end = _include_punctuation(quote, text, parts[0][0], parts[-1][1])
     edges = (runs[0].first, runs[-1].last + 1)

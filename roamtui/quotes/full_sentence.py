@@ -1,4 +1,4 @@
-"""Find what a document says around a quote, as a person sees it: the sentence, and the words that govern it.
+"""Find what a document says around a quote, as a person sees it: the sentence, and what introduces it.
 
 A row of a table comes with its column heads, and an item of a list with the line that leads the list in. A
 sentence may continue on the next page.
@@ -40,7 +40,7 @@ _SKIPPED_MAX = 3
 _BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-⁹]+)(?:\s|\Z|(?=[A-Z]))")
 """The start of a page's title, a page number, or a footnote."""
 _ENUMERATOR = re.compile(r"\(?(?P<label>\d{1,3}|[ivxl]{1,5}|[a-z]|[IVXL]{1,5}|[A-Z])[.)]\s|[•▪◦●○·–—-]\s")
-"""The start of a paragraph that is an item of a list to a person, as in a PDF."""
+"""The start of a paragraph that a person sees as an item of a list, as in a PDF."""
 _FIRST_LABELS = frozenset({"1", "a", "A", "i", "I"})
 _ITEM_LABEL = re.compile(r"[.)\s]+\Z")
 _LINE_END = VisiblePiece(" ")
@@ -94,7 +94,7 @@ def _read_units(document: Document, start: int, end: int) -> tuple[Unit, ...]:
 
 
 class _Finder:
-    """Reads the sections of a quote with those around them. Units are named by their index."""
+    """Reads the sections of a quote with those around them. Methods name units by their index."""
 
     def __init__(self, library: Library, parts: Sequence[Span]) -> None:
         document = library.documents_by_key[parts[0].doc]
@@ -164,7 +164,7 @@ class _Finder:
         return unit.whole.sentence_ends[number] if is_inner else len(self._show(index).text)
 
     def _find_continued(self, index: int, step: int) -> int | None:
-        """Find the paragraph before or after one that has more of its sentence."""
+        """Find the paragraph that continues the sentence of a unit, before it (`step` -1) or after it (1)."""
         neighbour = index + step
         for _ in range(_SKIPPED_MAX):
             if not 0 <= neighbour < len(self._units) or not _is_between_pages(self._units[neighbour]):
@@ -238,7 +238,7 @@ def _list_labels_before(label: str) -> tuple[str, ...]:
 
 
 class _SentenceWriter:
-    """Writes the sentence, and says which of its words are quoted and struck out."""
+    """Joins segments to one sentence, and notes which words are quoted and which are struck out."""
 
     def __init__(self) -> None:
         self._text = ""

@@ -22,7 +22,7 @@ _PART_LENGTH_MIN = 1 << 10
 _WORDS_MAX = 8
 """Maximum number of words of a quote to look for: its longest ones."""
 _DIVIDED_SHARE = 4
-"""One of so many words may be missing in a part, because a tag or a link may divide it there."""
+"""One word in this many may be missing in a part, because a tag or a link may divide it there."""
 _OTHER_SIGNS = re.compile(r"[\W_]+")
 
 

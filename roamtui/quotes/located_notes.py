@@ -25,7 +25,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
     note: Note
     status: ClaimStatus
     new_citation: Citation | None = None
-    """A citation of the place in the current document, or None if it has no such place."""
+    """A citation of the place in the current document, or None if the place is gone or cannot be reached."""
     message: str = ""
     """Why the place cannot be reached."""
 
@@ -82,7 +82,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     section_id = _find_section_id(note, library)
     quote = note.citation.quote
     is_unread = any(link in library and not library.node(link).is_loaded for link in note.links)
-    # it may be in text that is not loaded
+    # the section may be in a file or page that is not loaded
     if section_id not in library and (is_unread or library.pending_ids):
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     words = quote or note.opening
@@ -107,7 +107,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
 
 
 def _find_section_id(note: Note, library: Library) -> str:
-    """Return the id of a noted section. It is another one if its file was opened alone, or with others."""
+    """Return the id of a noted section. It differs if the file was opened alone before, or with others."""
     section_id = note.citation.section_id
     path = note.citation.path
     if section_id in library or note.source_key == get_source_key(library) or not path:

@@ -63,9 +63,10 @@ class DiffPart(NamedTuple):
 def find_nearest(
     quote: str, library: Library, spans: Sequence[Span], similarity_min: float
 ) -> SimilarWords | None:
-    """Return the words of some spans that are most similar to a quote, with those in place of its ends.
+    """Return the words of the spans that are most similar to a quote, and more so than `similarity_min`.
 
-    If its parts between ellipses stand one after the other, they are these words, with what is between them.
+    They include the words in place of its first and last ones. If a span has all parts of the quote between
+    ellipses one after the other, they reach from the first part to the last.
     """
     words = read_words(quote)
     nearest: SimilarWords | None = None
@@ -98,7 +99,7 @@ def _find_parts_apart(
 def _list_similar_stretches(
     quote: str, words: TextWords, library: Library, spans: Sequence[Span]
 ) -> Iterator[Span]:
-    """Yield the stretches of some spans that share most of the long words of a quote."""
+    """Yield the stretches of the spans that share most of a quote's longest words, the likeliest first."""
     texts = (quote[start:end] for start, end in zip(words.starts, words.ends, strict=True))
     longest = nlargest(_SOUGHT_MAX, dict.fromkeys(texts), key=len)
     width = 2 * len(quote) + 200
@@ -119,7 +120,7 @@ def _list_similar_stretches(
 
 @lru_cache(maxsize=1_000)
 def _list_offsets(word: str, text: str, start: int, end: int) -> array[int]:
-    """List where a word is in a part of a text, as offsets in the part. Cached: many quotes share words."""
+    """List the offsets of a word in a part of a text, from its start. Cached, because quotes share words."""
     found = re.compile(re.escape(word)).finditer(text, start, end)
     return array("I", [match.start() - start for match in islice(found, _OCCURRENCES_MAX)])
 
@@ -181,7 +182,7 @@ def _widen_to_punctuation(text: str, start: int, end: int, quote: str, quote_wor
 
 
 def _list_keys(words: TextWords, first: int, after: int) -> list[tuple[int, ...]]:
-    """List a key for each word of some rows. Words with the same letters and numbers have the same."""
+    """List a key for each word of some rows. Words with the same letters and numbers have equal keys."""
     keys = [[flags & BRACKETS] for flags in words.flags[first:after]]
     rows = words.loose.rows
     start, end = bisect_left(rows, first), bisect_left(rows, after)
@@ -191,7 +192,7 @@ def _list_keys(words: TextWords, first: int, after: int) -> list[tuple[int, ...]
 
 
 def compare_words(quote: str, text: str) -> list[DiffPart]:
-    """Compare a quote and a Markdown text word by word. What both have is written as in the text."""
+    """Compare a quote and a Markdown text word by word. Shared words are spelled as in the text."""
     shown = extract_words(text) if quote == extract_words(quote) else text
     return _compare(quote, read_words(quote), shown, read_words(shown))
 

@@ -37,7 +37,7 @@ class Quoted(NamedTuple):
 
 
 def list_quoted(text: str) -> list[Quoted]:
-    """Return all quotations and code spans, each before those in it. Quotation marks in code do not count."""
+    """Return all quotations and code spans, outer ones first. Quotation marks in code do not count."""
     found: list[Quoted] = []
     opened: list[int] = []
     for match in _CODE_OR_MARK.finditer(text):
@@ -53,7 +53,7 @@ def list_quoted(text: str) -> list[Quoted]:
             if text[start] != "'" or (" " in words.strip() and "\n" not in words):
                 found.append(Quoted(start, at + 1, is_code=False))
             is_doubtful = text[start] != text[at] and _may_be_other_sign(text, at)
-            del opened[index + is_doubtful :]  # a later mark may end it too
+            del opened[index + is_doubtful :]  # a later mark may end a doubtful quotation too
         elif _may_open(text, at):
             opened.append(at)
             del opened[:-_NESTED_MAX]
@@ -61,7 +61,7 @@ def list_quoted(text: str) -> list[Quoted]:
 
 
 def _find_opening(text: str, opened: Sequence[int], at: int) -> int | None:
-    """Return the index of the innermost open mark that the mark at an offset closes, the usual ones first."""
+    """Return the index of the open mark that the mark at `at` closes. Usual pairs come before others."""
     if not opened:
         return None
     mark = text[at]

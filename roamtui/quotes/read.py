@@ -1,7 +1,7 @@
 """Read an answer once: its quotes, the marks that each quote belongs to, and their offsets in the answer.
 
 A quotation belongs to the marks directly after it, or else to the marks in its own sentence, the nearest
-first. Text after a colon that has no marks, such as list items, takes those of the sentence with the colon.
+first. After a colon, text without marks, such as list items, takes those of the sentence with the colon.
 """
 
 import re
@@ -23,8 +23,8 @@ from roamtui.sentences import FILLER, iter_sentence_ends
 from roamtui.text import INVISIBLE, Bounds, blank_matches
 
 _LINK = "\ufdd1"
-"""Replaces each character of a link that is a mark, as `FILLER` does for other marks. It is a noncharacter,
-which no text needs."""
+"""Replaces each character of a link that is a mark, as `FILLER` does for other marks. No text needs this
+noncharacter."""
 _ANY_MARK = rf"[{FILLER}{_LINK}]++"
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _BLOCK_START = r"^ {0,3}>[ \t>]*+"
@@ -36,7 +36,7 @@ _BLOCK_QUOTE = re.compile(
 _BLOCK_LABEL = re.compile(r"\[!|(?:[—–―]|--)|([*_]{1,2})[^*_\n]{1,40}(?::\1|\1:)")
 """The start of an alert, of a source, or of the model's own words, as in "**Note:** It is free"."""
 WORDS_MIN = 3
-"""Fewer words between quotation marks are a name, or words from which the writer keeps a distance."""
+"""Fewer words between quotation marks are a name, or words that the writer does not mean literally."""
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
 _MARKS_AFTER_QUOTE = re.compile(
@@ -90,7 +90,7 @@ class Quotation(Struct, frozen=True):
     sentence: int = 0
     """Index of the sentence that contains the opening quotation mark."""
     context: str = ""
-    """Words that tell which of several places is meant: the sentence."""
+    """The text of its sentence, which tells which of several places is meant."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
@@ -105,7 +105,7 @@ class ParsedAnswer(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=8)
 def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> ParsedAnswer:
-    """Find an answer's quotes. Each gets the `marks` of the answer that may be its source, best first."""
+    """Find an answer's quotes. Each gets those of the `marks` that may be its source, likeliest first."""
     masked = _mask(answer, marks)
     quotes = _extract_quotations(answer, masked)
     ends = _list_sentence_ends(masked, quotes)
@@ -181,8 +181,8 @@ def _mask(answer: str, marks: Iterable[Mark]) -> str:
 
 
 def _bind(masked: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
-    """Yield a sentence's quotes with the marks that may be their source: directly after, or nearest."""
-    # it names its section before it quotes
+    """Yield the quotes of a sentence, each with the marks directly after it, or else with the nearest."""
+    # the sentence names a section before it quotes
     leads = bool(quotes and marks) and marks[0].start < quotes[0].start
     starts = [mark.start for mark in marks]
     chosen: Sequence[CitationMark] = ()

@@ -1,4 +1,4 @@
-"""Widen the span in which a quote is looked up, and read it as a person does, who sees no pages in it."""
+"""Widen the span in which a quote is looked up, and read it without page breaks, as a person does."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from roamtui.text import Bounds, Span
 
 
 def widen_to_sections(library: Library, span: Span) -> Span:
-    """Return a span widened to whole sections, each with its own text."""
+    """Widen a span to the whole own texts of the sections that it touches."""
     starts = library.documents_by_key[span.doc].columns.starts
     first = max(0, bisect_right(starts, span.start) - 1)
     after = bisect_left(starts, span.end)
@@ -32,7 +32,7 @@ def widen_to_pages(library: Library, span: Span) -> Span:
 def join_pages(library: Library, span: Span) -> str:
     """Return the text of a span as if it had no pages: with spaces for footers and for titles of pages.
 
-    Converting a file without other titles makes a title of each page, in the middle of its sentences.
+    If a file has no titles, its conversion adds one for each page, in the middle of sentences.
     """
     text = library.clean_text(span)
     pieces: list[str] = []

@@ -32,7 +32,7 @@ from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, merge_bounds
 
 PLACES_MAX = 1000
-"""Maximum number of places of a quote that are compared. A long text may give one several times."""
+"""Maximum number of places of a quote that are compared. In a long text, a place may count several times."""
 _ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
 
 
@@ -64,12 +64,12 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
     markdown: Markdown
     """The blocks of the answer. `Words.group` is an index of `groups`. The label of a mark is a link."""
     groups: tuple[Citation | Unsourced, ...]
-    """What the words of each group quote, or that they have no source."""
+    """For each group of words, the citation that they quote, or `Unsourced`."""
     link_marks: tuple[JudgedMark | None, ...]
     """The mark of each link, or None if the link leads to a page."""
 
     def judge(self, group: int | None, link: int | None) -> JudgedMark | Citation | Unsourced | None:
-        """Return what the words of a group and of a link are, if anything: a mark, or judged words."""
+        """Return the mark that a link is, or else what the words of a group quote, or None."""
         mark = None if link is None else self.link_marks[link]
         return mark or (None if group is None else self.groups[group])
 
@@ -90,9 +90,9 @@ def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]
 def make_proof(
     answer: str, citations: Sequence[Citation], known: Container[str], unsourced: Sequence[Bounds] = ()
 ) -> AnswerProof:
-    """Put the verdicts of an answer, or its beginning, into its text. Citations may come from a log.
+    """Parse an answer, or its beginning, with its verdicts in the text. Citations may come from a log.
 
-    `unsourced` are the sentences that have no source.
+    `unsourced` has the bounds of the sentences without a source.
     """
     from roamtui.markdown.parser import parse_answer  # noqa: PLC0415
 
@@ -152,9 +152,10 @@ def _list_groups(
 
 
 def list_unsourced(answer: str, citations: Sequence[Citation], known: Container[str]) -> tuple[Bounds, ...]:
-    """List the sentences of an answer with neither a quote nor an id, in them or later in their paragraph.
+    """List the bounds of sentences with neither a quote nor an id, in them or later in their paragraph.
 
-    An item may have one in the line that leads its list in. Questions, and such lines, say nothing.
+    One in the line that introduces a list is enough for its items. Such lines and questions are left out,
+    because they assert nothing.
     """
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
@@ -286,7 +287,7 @@ class QuoteChecker:
             return ()
         node = library.node(section_id)
         own = node.span
-        # A sentence may continue on the next page, also if each page is a section.
+        # A sentence may continue on the next page, even if each page is a section.
         for span in dict.fromkeys((node.content_span, own, widen_to_pages(library, own))):
             read = [*self._read.get(span.doc, ())]
             if span == own and find_quote(words, node.title):
@@ -309,11 +310,11 @@ class QuoteChecker:
 
 
 def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str) -> FoundQuote | None:
-    """Choose the place of a quote that a sentence means, or None if there is none.
+    """Choose the likeliest place of a quote, or return None if there are none.
 
     An exact place comes before one written otherwise, and a whole cell, item or sentence before a part. Of
-    equal places, the one counts whose sentence and titles share most words with the first of the contexts,
-    then with the next.
+    equal places, choose the one whose sentence and titles share most words with the first context, then with
+    the next.
     """
     ranked: dict[tuple[bool, bool], dict[Span, FoundQuote]] = defaultdict(dict)
     for place in islice(places, PLACES_MAX):
@@ -335,7 +336,7 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
 def cite_found(
     section_id: str, library: Library, quote: str, found: FoundQuote, *, is_elsewhere: bool = False
 ) -> Citation:
-    """Make the citation of a quote that was found in a section, or for which another one was named."""
+    """Make the citation of a quote with the section that the answer names, even if it was found elsewhere."""
     state = QuoteState.EXACT if found.is_exact else QuoteState.RESPELLED
     state = QuoteState.ELSEWHERE if is_elsewhere else state
     surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)

@@ -22,9 +22,9 @@ UNNAMED_LABEL = "not looked up, because"
 _LABELS = f"{SENTENCE_LABEL}|{_NEAREST_LABEL}|{_SAME_LABEL}"
 _DOCUMENT_LINE = re.compile(rf"^(?:[ \t]+(?:{_LABELS})|.*\d quotes? {UNNAMED_LABEL}) .*$", re.MULTILINE)
 NO_SECTION = "no such section"
-"""Replaces the path of a section that the document does not have."""
+"""Written in place of the path of a section that the document does not have."""
 PASSAGE_LABEL = "passage"
-"""Replaces the verdict in the sources of an answer that consists of passages."""
+"""Written in place of the verdict in the sources of an answer that consists of passages."""
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     title = _format_section(section_id, library, citation.path)
     file = _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:
-        file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
+        file = _format_file(library.node(section_id).doc)  # `citation.doc` is the file with the words
     source = library.source_of(section_id) if library.sources and section_id in library else None
     if source is not None and not file:
         file = sanitise_line(source.title)
@@ -109,12 +109,12 @@ def format_nearest(citation: Citation) -> str:
 
 
 def format_sentence(sentence: str) -> str:
-    """Format what a document says around a quote as a line that no reader of quotes takes for one."""
+    """Format what a document says around a quote, as a line that `read_claims` takes for no quote."""
     return f"{SENTENCE_LABEL} {sentence}"
 
 
 def blank_document_lines(text: str) -> str:
-    """Replace the lines that say what a document has with spaces: they are no quotes of the author."""
+    """Replace the lines that say what a document has with spaces, because the author quotes nothing there."""
     return blank_matches(_DOCUMENT_LINE, text)
 
 
@@ -131,7 +131,7 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
 
 
 def format_source_line(citation: Citation, number: int, label: str = "") -> str:
-    """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
+    """Format a citation as a line that `read_claims` reads again. A `label` replaces its verdict."""
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
     names = [*filter(None, [citation.doc]), *titles]
     place = citation.place
@@ -147,7 +147,7 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 
 
 def simplify_quote(quote: str) -> str:
-    """Return a quote without the signs of tables and lists, unless these are words or it has other markup."""
+    """Remove the signs of tables and lists from a quote, unless it would then read as other words."""
     words = extract_words(normalise_line_ends(quote))
     has_all_letters = [*filter(str.isalnum, words)] == [*filter(str.isalnum, quote)]
     return words if has_all_letters and read_words(words).exact == read_words(quote).exact else quote

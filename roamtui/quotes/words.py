@@ -1,7 +1,7 @@
 """Read a text into the words that a person sees, each with its place in the source.
 
-A quote and the text that it may come from are read in the same way, so that comparing them is comparing
-words. `chunks.py` defines words and their keys. Markup, link targets, comments and attributes are not words.
+A quote and the text that it may come from are read in the same way, so that only words are compared.
+`chunks.py` defines words and their keys. Markup, link targets, comments and attributes are not words.
 Cells, lines of code and blocks are edges: a word never continues over them.
 """
 
@@ -27,13 +27,13 @@ CELL = 1
 BLOCK = 2
 """A new block, row, item or line of code starts before it."""
 CODE = 16
-"""It is in a block of code, where nothing but white space is dropped."""
+"""The word is in a block of code, where nothing but white space is dropped."""
 BRACKETS = 32
-"""It is a number in brackets."""
+"""The word is a number in brackets."""
 NEGATIVE = 64
-"""It is a number in brackets in a row of a table. In prose, brackets are punctuation."""
+"""The word is a number in brackets in a row of a table. In prose, brackets are punctuation."""
 
-# Separators in the visible text of a block. A text that contains them has a space there.
+# Separators in the visible text of a block. If a text contains them, they are read as spaces.
 _BLOCK_EDGE = "\x1c"
 _CELL_EDGE = "\x1d"
 _IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _CELL_EDGE}
@@ -82,7 +82,7 @@ class TextWords(Struct, frozen=True, kw_only=True):
 
 
 def read_words_for(quote: str, text: str) -> Iterator[TextWords]:
-    """Yield the words of a Markdown text, then the same with the words whole that a line end divides."""
+    """Yield the words of a text. If line ends divide words of the quote, join these and yield all again."""
     yield read_words(text)
     letters = quote.casefold()
     divided = frozenset(map(_join_halves, _DIVIDED_WORD.finditer(text)))
@@ -91,14 +91,14 @@ def read_words_for(quote: str, text: str) -> Iterator[TextWords]:
 
 
 def _join_halves(match: re.Match[str]) -> str:
-    """Return a divided word without its line end. The hyphen of a number stays."""
+    """Return a divided word without its line end. The hyphen next to a digit stays."""
     left, _, right = match.groups()
     return f"{left}-{right}" if left[-1].isdigit() or right[0].isdigit() else left + right
 
 
 @lru_cache(maxsize=256)
 def read_words(text: str, whole: frozenset[str] = frozenset()) -> TextWords:
-    """Read the words of a Markdown text. A line end divides none of the words `whole`."""
+    """Read the words of a Markdown text. The words in `whole` are joined where a line end divides them."""
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     reader = _WordReader(text, whole)
@@ -121,13 +121,13 @@ def read_plain_words(text: str, *, is_code: bool = False) -> TextWords:
 
 
 def _hide_markup(match: re.Match[str]) -> str:
-    """Write spaces over what a person does not see."""
+    """Replace what a person does not see with spaces."""
     start, end = match.span("shown")
     return " " * (start - match.start()) + match["shown"] + " " * (match.end() - end)
 
 
 def widen_to_words(text: str, start: int, end: int) -> Bounds:
-    """Move each bound that is inside a word or number of a plain text outwards, so that it is whole."""
+    """Widen bounds that cut a word or number of a plain text, so that it is whole."""
     words = read_plain_words(text)
     first = bisect_right(words.ends, start)
     last = bisect_right(words.ends, end)
@@ -197,9 +197,9 @@ class _WordReader:
             self.read_leaf(pieces)
 
     def _mask(self, pieces: Iterable[VisiblePiece]) -> Iterator[VisiblePiece]:
-        """Yield pieces with separators around pictures and for text that is not in the source.
+        """Yield pieces with separators around pictures, and in place of text that is not in the source.
 
-        A mark is as it is there.
+        The mark of a footnote is written as in the source.
         """
         for piece in pieces:
             if piece.start >= piece.end:
@@ -253,7 +253,7 @@ class _WordReader:
             end = match.end()
 
     def _hide_line_end(self, match: re.Match[str]) -> str:
-        """Write soft hyphens, which are part of no word, over the line end in a whole word."""
+        """Replace the line end in a word of `whole` with soft hyphens, which belong to no word."""
         word = _join_halves(match)
         if word not in self._whole:
             return match[0]
