@@ -1,6 +1,6 @@
 """How much of a library was read, and the one function that says that something is not in it.
 
-A person takes "not found" for a fact about the whole document. So each such sentence names what was read and
+A person takes "not found" for a fact about the whole document, so each such sentence names what was read and
 what was not.
 """
 
@@ -73,7 +73,8 @@ class Coverage(Struct, frozen=True, kw_only=True):
 def format_absence(coverage: Coverage, *clauses: str) -> str:
     """Say that something is not in what was read, and what was not read.
 
-    The `clauses` need a place, as in "nothing was found" and "“Fabrikam” does not occur". Some may be empty.
+    Each of the `clauses` lacks only the place: "nothing was found", "“Fabrikam” does not occur". Not all may
+    be empty.
     """
     first, *others = filter(None, clauses)
     sentences = [f"{first} in {coverage.scope}.", *(f"{other} there." for other in others), coverage.gaps]
@@ -116,7 +117,7 @@ def measure_coverage(library: Library, within: str | None = None) -> Coverage:
 
 
 def _list_left_out(documents: Iterable[Document]) -> tuple[str, ...]:
-    """List the kinds of text that documents leave out, each with the document or their number."""
+    """List the kinds of text that documents leave out, each with the one document or how many there are."""
     keys: dict[str, list[str]] = defaultdict(list)
     for document in documents:
         for kind in document.left_out:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from roamtui.text import Bounds, Span, subtract_bounds
 
 PART_TOKENS = 4_000
-"""Size of a page of a long section."""
+"""Size of a part of a long section, in tokens."""
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""
 Delivered = Mapping[str, Sequence[Bounds]]
@@ -25,7 +25,7 @@ def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> 
 
 
 def join_delivered(delivered: Delivered, spans: Iterable[Span]) -> dict[str, list[Bounds]]:
-    """Return the ranges that the model has once it has some spans too."""
+    """Return a copy of `delivered` with some more spans."""
     joined = {doc: [*bounds] for doc, bounds in delivered.items()}
     add_delivered(joined, spans)
     return joined

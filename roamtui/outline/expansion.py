@@ -1,11 +1,11 @@
 """Render blocks of expanded sections, which a model reads when it opens a section.
 
-A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a
-nonce, and lines for the sections below it that are not included. Text that was delivered before is not
-repeated, but named. Text that is cut is named too, with the way to get it. The text is the source plus ids,
-with long targets of links shortened. Quotes are checked against the source, so nothing here may change words
-that can be quoted. Ids are at the ends of the lines of headings and links. Inside a sentence, a model would
-have to leave them out of a quote.
+A block consists of a line with id, path and line range, the text of the section between fences with a nonce,
+and lines for the sections below it that are not included. Text that was delivered before is not repeated,
+but named. Text that is cut off is named too, with the way to get it. The text is the source plus ids, with
+long targets of links shortened. Quotes are checked against the source, so nothing here may change words that
+can be quoted. Ids are only at the ends of headings and links, because inside a sentence, a model would have
+to leave them out of a quote.
 """
 
 import re
@@ -42,7 +42,7 @@ _RANGE_LIST_TOKENS = 6_000
 _NAMES_MAX = 30
 _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _LONG_URL = re.compile(r"(?<=\]\()[^()<>\s]{121,}(?=\))")
-"""A long target of a link. Other URLs are words that a reader sees, so that a quote needs all of them."""
+"""A long target of a link. Other URLs are words that a reader sees, and a quote must have them whole."""
 _URL_LENGTH_SHOWN = 60
 KNOWN_MARK = "its text stands above"
 """Says that the model has the text of a section already."""
@@ -55,7 +55,7 @@ class ExpandedBlock(Struct, frozen=True, kw_only=True):
     """None if no section was found."""
     text: str
     spans: tuple[Span, ...] = ()
-    """Text of sections that no earlier block has delivered."""
+    """The section text in the block, which no earlier block has delivered."""
     tokens: int = 0
     """Estimated tokens of `spans`."""
     is_listing: bool = False
@@ -77,8 +77,8 @@ def render_section(
 
     The request is an id, a part ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and
     names the sections `nearest`. Text in `delivered` is not repeated. The fences contain `nonce`, which is
-    different in each conversation. A text of several parts, of `part_tokens` each, comes as its first one,
-    unless the request names another.
+    different in each conversation. Of a text that has several parts, of `part_tokens` each, the block has
+    the first, unless the request names another.
     """
     writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, part_tokens=part_tokens)
     reference = parse_reference(requested)
@@ -106,14 +106,14 @@ def render_section(
 def estimate_delivery_tokens(library: Library, section_id: str, part_tokens: int) -> int:
     """Estimate how many tokens are delivered when a section is opened.
 
-    That is its whole subtree if this is small, otherwise its first part.
+    These are its whole subtree if it is small, or else the first part of its own text.
     """
     own_tokens, tokens = library.count_tokens(section_id)
     return tokens if _opens_whole(library, section_id, part_tokens) else min(own_tokens, part_tokens)
 
 
 def get_opened_span(library: Library, section_id: str, part_tokens: int) -> Span:
-    """Return what is delivered when a section is opened; see `estimate_delivery_tokens`."""
+    """Return the span that is delivered when a section is opened; see `estimate_delivery_tokens`."""
     node = library.node(section_id)
     if _opens_whole(library, section_id, part_tokens):
         return node.content_span
@@ -230,7 +230,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         return ExpandedBlock(section_id=None if is_root else parent_id, text=listing, is_listing=True)
 
     def render_block(self, node: Node, wanted: Span, spans: Sequence[Span]) -> list[str]:
-        """Render the lines of a section's block that has the text in `spans` of a wanted range."""
+        """Render the block of a section as lines. Of the range `wanted`, it has the text in `spans`."""
         head = f"[{node.id}] {format_path(self.library, node.id)} ({format_line_range(self.library, wanted)})"
         lines = [head, *self._render_text(node.id, wanted, spans)]
         own = node.own_content_span
@@ -312,7 +312,7 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
 
 
 def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None) -> dict[int, str]:
-    """Return the marks to insert into a span's text, by offset: at the ends of headings and links."""
+    """Return the marks to insert into the text of a span at the ends of headings and links, by offset."""
     document = library.documents_by_key[span.doc]
     starts = document.columns.starts
     kinds = document.columns.kinds

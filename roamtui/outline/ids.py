@@ -1,4 +1,4 @@
-"""The one grammar of ids, in what a model asks for, in the marks of an answer, and in lines that we write.
+"""The one grammar of ids: in requests of a model, in the marks of an answer, and in lines of this program.
 
 An id is eight hexadecimal digits, perhaps with a part of the section (``07f3277d:2``) or a range of its
 children (``07f3277d:c2.5``). A date or a hash can look the same: only the existing sections tell an id from
@@ -27,7 +27,7 @@ _ROUND = rf"[(<{{（]{_BETWEEN}(?:{WORD}{_BETWEEN})+[)>}}）]"
 _BARE = rf"(?<![/.:@#=&?+%$€£-]){WORD}(?![/@%]|[.,-]\w)(?!(?<=[\[(【（].{{8}})\Z)"
 _MARK = re.compile(rf"(?P<tick>`?)(?:{_SQUARE}|{_ROUND}|{_BARE})(?P=tick)")
 _PLAIN_MARK = re.compile(rf" ?\[({ID})(?:{_PART})?\]", re.ASCII)
-"""The form in which we put ids into texts."""
+"""The form in which this program puts ids into texts."""
 _BRACKETED = re.compile(rf"\[((?=[^\[\]]*{WORD})[^\[\]]*)\]", re.ASCII)
 
 
@@ -36,19 +36,19 @@ class Reference(Struct, frozen=True, kw_only=True):
 
     section_id: str
     part: int | None = None
-    """1-based part of the section's own text. The model is told that it is a page."""
+    """1-based part of the section's own text. Texts for the model call it a page."""
     steps: tuple[int, ...] = ()
     """1-based number of a range of the section's children, then of a range within that range, and so on."""
 
 
 class Mark(Struct, frozen=True):
-    """The ids of sections in a text, with the brackets and the words in these."""
+    """A place in a text that has ids of sections, with the brackets around them and the words inside."""
 
     start: int
     end: int
     section_ids: tuple[str, ...]
     is_link: bool = False
-    """Whether it is a link to a section. Then it has the section's name, and no id."""
+    """Whether it is a link to a section. Then `section_ids` has a name for the link instead of an id."""
 
 
 def parse_reference(text: str) -> Reference | None:
@@ -65,7 +65,7 @@ def parse_reference(text: str) -> Reference | None:
 
 
 def list_ids(text: str, start: int = 0) -> list[str]:
-    """List what looks like an id in a text, each with its part or range."""
+    """List all words of a text that look like ids, in lower case, each with its part or range."""
     return [word.lower() for word in _WORD.findall(text, start)]
 
 
@@ -95,10 +95,10 @@ def iter_marks(
 
 
 def strip_marks(text: str, known: Container[str]) -> str:
-    """Remove the ids of `known` sections that we put into a text."""
+    """Remove the ids of `known` sections that this program put into a text."""
     return _PLAIN_MARK.sub(lambda match: "" if match[1] in known else match[0], text)
 
 
 def disguise_marks(text: str) -> str:
-    """Write what looks like a mark in round brackets, so that no title passes for an id of ours."""
+    """Put what looks like a mark in round brackets, so that nobody takes a title for an id."""
     return _BRACKETED.sub(r"(\1)", text)

@@ -29,7 +29,7 @@ _HEADING = re.compile(
     r"\s*#{1,6}(?:[ \t][^\r\n]*)?(?:\r\n?|\n|\Z)"
     r"|(?:[^\r\n]*(?:\r\n?|\n))+?[ \t]*(?:=+|-+)[ \t]*(?:\r\n?|\n|\Z)"
 )
-"""The heading at the start of a section's own text: a line with number signs, or lines above a line."""
+"""The heading at the start of a section's own text: a line with number signs, or lines above an underline."""
 
 
 def escape(text: str) -> str:
@@ -46,7 +46,7 @@ def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
 
 
 def make_path(node: Node) -> tuple[str, ...]:
-    """Return the titles down to a node. For an empty title, return the words that the outline shows."""
+    """Return the titles down to a node. In place of an empty title are the words that the outline shows."""
     *above, title = node.path
     return (*(name or UNTITLED for name in above), title or format_node_title(node))
 
@@ -57,7 +57,7 @@ def format_library_title(library: Library) -> str:
 
 
 def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
-    """Format a node's title. For a file, add the title of its text, unless the file's name says it."""
+    """Format a node's title. For a file, add the title of its text, unless the file's name has its words."""
     name = format_node_title(node, length_max=length_max)
     file = node.file if node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
@@ -154,7 +154,7 @@ def strip_heading(own_text: str) -> str:
 def extract_opening_words(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
     """Return a node's summary, or the first words of its own text, without pictures and tables.
 
-    It may be empty. For a file, the section of its title is used.
+    They may be empty. For a file with a single title, they come from the section with that title.
     """
     if summary := library.summary(section_id):
         return shorten(escape(summary), length_max)
@@ -170,7 +170,7 @@ def extract_opening_words(library: Library, section_id: str, *, length_max: int 
 def format_short_path(library: Library, section_id: str) -> str:
     """Format the title of a section after the title of its file or page, or else of the section above it.
 
-    The folders of a file are before its name, because many folders have an `index.md`.
+    The folders of a file precede its name, because many folders have an `index.md`.
     """
     node = library.node(section_id)
     above = [library.node(above_id) for above_id in node.ancestors if above_id != library.title_id]

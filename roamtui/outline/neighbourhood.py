@@ -12,12 +12,12 @@ _TITLE_LENGTH_MAX = 40
 _NEIGHBOURS_MAX = 3
 """Maximum number of neighbours that are named for each hit."""
 _NEAR_MAX = 8
-"""Maximum number of neighbours that are looked at on each side."""
+"""Maximum number of siblings to consider on each side, and of children."""
 _HEAD = "Near them, with sizes in tokens:"
 
 
 def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
-    """Render what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
+    """Render the neighbours of sections in at most `tokens_max` tokens, those of the first section first."""
     lines: list[str] = []
     left = tokens_max - estimate_tokens(_HEAD)
     named = {library.root_id, *section_ids}
@@ -55,6 +55,6 @@ def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[s
 
 
 def _refer(library: Library, section_id: str, named: Container[str]) -> str:
-    """Name a section, with its id and size unless they are given above."""
+    """Name a section, with its id and size unless the reader has them already."""
     title = format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
     return title if section_id in named else f"[{section_id}] {title} ({format_size(library, section_id)})"

@@ -15,20 +15,20 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.plain import sanitise_line, shorten
 
 _CANDIDATES_MAX = 10_000
-"""Maximum number of titles to compare, which takes up to 50 ms, in which no other thread runs."""
+"""Maximum number of titles to compare. This takes up to 50 ms, during which no other thread runs."""
 _SCORE_MIN = 62.0
-"""Minimum similarity of a near name. A short name reaches 60 with any long title that has its letters."""
+"""Minimum similarity of a suggested title. A short name reaches 60 in any long title with its letters."""
 _SUGGESTED_MAX = 3
 _TITLE_CONTINUES = re.compile(r"[.,:/'’-]?\w")
-"""Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
+"""Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which are other articles."""
 _NUMBERED = re.compile(r"\A(?:(?:sub)?(?:section|clause|paragraph)s?|abschnitt|ziffer|§+) ?(?=\d)")
-"""Words before a number that a text refers to, but that its title seldom has: "Section 2.6"."""
+"""Words before a number in references, such as "Section 2.6". Titles seldom have them."""
 _OWN_NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]? ")
 """The number before the words of a title: "1. Introduction" is "Introduction" too."""
 
 
 def resolve_reference(library: Library, text: str) -> Reference | None:
-    """Resolve an id of any form, or what `resolve_name` accepts. An unknown id is returned unchanged."""
+    """Resolve an id of any form, or what `resolve_name` accepts. An unknown id is returned as it is."""
     reference = parse_reference(text)
     if reference is not None and is_known(library, reference.section_id):
         return reference
@@ -63,7 +63,7 @@ def is_known(library: Library, section_id: str) -> bool:
 def resolve_name(library: Library, text: str) -> str | None:
     """Return the only section with this title, file name or path (``guide.md > Install``), or None.
 
-    If none has it, the first words of a title that only one section has are enough.
+    If no section has it, the first words of a title are enough, if only one title begins with them.
     """
     named = list_named(library, text)
     return named[0] if len(named) == 1 else None
@@ -74,7 +74,7 @@ def explain_unresolved(library: Library, name: str) -> str:
     count = len(list_named(library, name))
     shown = shorten(sanitise_line(name), 80)
     if count <= 1:
-        coverage = replace(measure_coverage(library), left_out=())  # which has no sections
+        coverage = replace(measure_coverage(library), left_out=())  # text that was left out has no sections
         return format_absence(coverage, f'no section is called "{shown}"')
     rest = "" if _split_name(name)[-1] in library.ids_by_name else " …"
     return f'{count} sections are called "{shown}{rest}".'
@@ -104,7 +104,7 @@ def list_named(library: Library, text: str) -> list[str]:
 
 
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
-    """Return up to 3 ids of the sections with this name, or else of those with a similar title."""
+    """Return the ids of up to 3 sections with this name, or else with a similar title."""
     if named := list_named(library, requested):
         return tuple(named[:_SUGGESTED_MAX])
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
@@ -118,7 +118,7 @@ def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
 
 
 def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
-    """Return up to 3 links whose pages were not read, with titles that are most similar to `query`."""
+    """Return the ids of up to 3 links to unread pages, those with titles most similar to `query`."""
     unread = [*_iter_unread_pages(library)]
     titles = [library.node(page_id).title for page_id in unread]
     return tuple(unread[index] for index, _ in _rank_similar(query, titles))

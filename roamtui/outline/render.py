@@ -1,7 +1,7 @@
 """Render the outline that a model reads: lines for the most useful sections, within a budget.
 
-After its title, a line lists the titles below it, or its first words if the title is vague. The titles below
-help most (measured over 220 pages).
+A line has a title, then the titles below it, or the section's first words if its title is vague. The titles
+below help most (measured over 220 pages).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ OUTLINE_TOKENS = 700
 """Default budget. In a test, a longer outline led to the same answers and made each request more expensive.
 Search results use tokens better: five more results answer 4 % more questions in one step."""
 _PAGED_OUTLINE_TOKENS = 1_000
-"""The same for a document with pages. Names every Item and statement of an annual report."""
+"""Default budget for a document with pages. It is enough for every Item and statement of an annual report."""
 _LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _ROOT_TOKENS = 26
 """Tokens of a top line with a short name. The default budget grows to name all top nodes."""
 _ROOTS_TOKENS_MAX = 1_450
-"""Enough for all ranges without titles. If these did not fit, listing them would cost a call."""
+"""Enough for all ranges without titles. If they did not fit, the model would need a call to list them."""
 _NAME_LENGTHS = (240, 60, 24)
 """Maximum lengths of a name at the top, in characters, tried in this order until every node has a line."""
 _LEGEND = (
@@ -62,7 +62,7 @@ _PREVIEW_LENGTH, _PREVIEW_LENGTH_MAX = 160, 560
 """Usual and maximum length of a preview, in characters. The financial statements of a report fit."""
 _CHARACTERS_PER_TOKEN = 4
 _RANGES_SHARE = 0.6
-"""Share of a list below a section that is reserved for ranges, so that one call leads anywhere."""
+"""Share of a list below a section that is reserved for ranges, so that one more call leads anywhere."""
 _RANGE_CHILDREN = 40
 """Average number of children in a range."""
 _ASSUMED_PAGE_TOKENS = 1_000
@@ -84,14 +84,14 @@ _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
-# Questions of a conversation need the same one or two outlines: 45 ms each for 2,000 files. Libraries stay in
-# memory.
+# The questions of a conversation need the same one or two outlines, which take 45 ms each for 2,000 files.
+# The cache keeps their libraries in memory.
 @lru_cache(maxsize=2)
 def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
-    """Compute the budget of an outline in tokens: at most 12 % of the library (or 400), and `tokens_max`.
+    """Compute the budget of an outline in tokens: at most `tokens_max`, and 12 % of the library (or 400).
 
-    If there are many top nodes, it is higher, so that each has a line. `tokens_max` is what a request has
-    room for, if the model's context window is known.
+    Many top nodes raise the default budget, so that each has a line. `tokens_max` is what a request has room
+    for, or None if the model's context window is not known.
     """
     tokens = _PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
@@ -102,9 +102,9 @@ def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
 
 @lru_cache(maxsize=2)
 def render_outline(library: Library, *, budget_tokens: int | None = None) -> str:
-    """Return the outline of a library as text, with the nodes that are not loaded yet.
+    """Return the outline of a library as text, including the nodes that are not loaded yet.
 
-    It does not depend on which sections are open. The default budget fits any context window.
+    The outline does not depend on which sections are open. The default budget fits any context window.
     """
     if not library.root.columns.kinds:
         return "(The document is empty.)\n"
@@ -116,7 +116,7 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
     else:
         node = library.node(title_id)
         name = f"[{title_id}] {format_node_title(node)} ({format_size(library, title_id)})"
-        # they come first
+        # the roots outside the title come first
         outside = tuple(takewhile(lambda root: library.node(root).parent is None, roots))
     head = [f"Outline of {name}", _LEGEND]
     budget = compute_outline_budget(library, None) if budget_tokens is None else budget_tokens
@@ -141,8 +141,8 @@ def fill_lines(
 ) -> list[str]:
     """Render lines for the nodes that have text, and for the most useful nodes below.
 
-    If they do not fit, render `outside_parent`, the nodes that are not below `parent_id`, and then the ranges
-    of `parent_id`. If not even these fit, the outline of the whole library is one line.
+    If the nodes do not fit, render those `outside_parent`, which are not below `parent_id`, and then ranges
+    of the children of `parent_id`. If not even these fit, one line stands for the whole library.
     """
     outline = _Outline(library=library, tokens_left=budget_tokens, is_below=is_below)
     for length_max in _NAME_LENGTHS:
@@ -165,7 +165,7 @@ class _OutlineLine(Struct, eq=False):
     text: str
     below: list[_OutlineLine] = field(default_factory=list)
     rest: str = ""
-    """Text that names the nodes below it without lines of their own."""
+    """Lines for ranges of the nodes below it, if these have no lines of their own."""
 
 
 class _Outline(Struct):
@@ -177,7 +177,7 @@ class _Outline(Struct):
     def list_lines(
         self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
     ) -> list[_OutlineLine] | None:
-        """Make a line for each node with text, and subtract their tokens. Return None if they do not fit."""
+        """Make a line for each node with text, and subtract their tokens; None if they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.tokens_left:
             return None
         entries = make_entries(self.library, node_ids)
@@ -211,7 +211,7 @@ class _Outline(Struct):
 
         push(roots)
         reserved = int(_RANGES_SHARE * self.tokens_left)
-        if not self.is_below:  # every large line at the top says what is below it
+        if not self.is_below:  # every large node at the top gets a preview
             previews = sum(self._rank_line(root) is not None for root in roots) * _PREVIEW_LENGTH
             reserved = min(self.tokens_left, previews // _CHARACTERS_PER_TOKEN)
         self.tokens_left -= reserved
@@ -243,7 +243,7 @@ class _Outline(Struct):
         return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
     def _add_ranges(self, lines: Sequence[_OutlineLine]) -> None:
-        """Add ranges of the nodes below each line, as long as they fit. Each range can be opened whole."""
+        """Add ranges of the nodes below each line while they fit. Each range can be opened whole."""
         for line in lines:
             ranges = ChildRanges.for_section(self.library, line.entry.section_id)
             if ranges.children != line.entry.below:
@@ -257,9 +257,9 @@ class _Outline(Struct):
                     break
 
     def add_previews(self, roots: Sequence[_OutlineLine]) -> None:
-        """Add a preview to lines without lines below, largest first: titles below, or the first words.
+        """Add previews to lines without lines below, largest first: a summary, titles, or words of a link.
 
-        Each gets the usual length, or its share of the remaining tokens by size if that is more.
+        Each gets the usual length, or a share of the remaining tokens by its node's size if that is more.
         """
         leaves: list[_OutlineLine] = []
         pending = [*reversed(roots)]

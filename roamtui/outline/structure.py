@@ -87,7 +87,7 @@ def list_roots(library: Library) -> tuple[str, ...]:
 
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
-    """List a node's children in an outline: for a file with a single title, those below the title."""
+    """List a node's children in an outline. Those of a file with a single title are the ones below it."""
     file = None if section_id == library.root_id else library.node(section_id).file
     if file is None:
         return library.children(section_id)
@@ -97,7 +97,7 @@ def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
 
 
 class ChildRanges(Struct, frozen=True):
-    """The children of a section in consecutive ranges, small enough to open unless there are many."""
+    """The children of a section in consecutive ranges. Each can be opened, unless there are too many."""
 
     library: Library
     children: tuple[str, ...]
@@ -155,7 +155,7 @@ class ChildRanges(Struct, frozen=True):
     ) -> list[str]:
         """Render a line for each part of a range: id, first and last title, number of sections, and size.
 
-        For `steps`, see `get_bounds`. With a maximum length of 0, the titles are left out.
+        For `steps`, see `get_bounds`. With a `title_length_max` of 0, the titles are left out.
         """
         bounds = self.get_bounds(steps)
         lines = []
