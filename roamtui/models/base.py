@@ -1,4 +1,4 @@
-"""`Model`: what is known of a model, its requests, and the events of its replies."""
+"""`Model`: what is known about a model, its requests, and the events of its replies."""
 
 import re
 from collections.abc import AsyncIterator
@@ -20,10 +20,10 @@ _TOKEN_RATIO_MAX = 4.0
 _TOOLS_WINDOW_MIN = 4_000
 """In a smaller window, tools and all that explains them would take a third of a request."""
 _SMALL_WINDOW_MAX = 8_192
-"""Window up to which a model of unknown size is taken for a small one, because large ones have more."""
+"""A model of unknown size counts as small if its window is not larger, because large models have more."""
 _SMALL_BILLIONS_MAX = 4.0
-"""Billions of parameters up to which a model is small: it calls tools at random, and repeats what explains
-them."""
+"""With up to so many billions of parameters, a model is small: it calls tools at random, and repeats their
+descriptions."""
 ARGUMENTS_LENGTH_MAX = 65_536
 """Maximum number of characters in the arguments of a tool call. The rest is cut off: no tool needs more."""
 
@@ -48,7 +48,7 @@ class ThinkingDelta(Struct, frozen=True, tag=True):
 
     text: str
     replaces_text: bool = False
-    """Whether all text of the reply so far was reasoning. It is repeated here, and is no answer."""
+    """Whether all text of the reply so far was reasoning, and no answer. `text` repeats it."""
 
 
 class CallUnreadable(Struct, frozen=True, tag=True):
@@ -103,8 +103,8 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
     """What is known about a model. What is unknown is None."""
 
     server: str | None = None
-    """URL of the server that gets the requests, without keys; empty for the one of the model's provider, or
-    if nothing is sent."""
+    """URL of the server that gets the requests, without keys; empty for the provider's own server, or if
+    nothing is sent."""
     window_tokens: int | None = None
     """Size of the context window."""
     window_note: str = ""
@@ -124,7 +124,7 @@ class Model:
     name: str
     """The name by which a person selects it."""
     facts: ModelFacts = ModelFacts()
-    """What is known about it: before the start, little."""
+    """What is known about it. Before the start, that is little."""
     window_limit: int | None = None
     """Size of the window that the server named when it refused a request."""
     small_setting: bool | None = None
@@ -136,7 +136,7 @@ class Model:
     note: str = ""
     """Sentences for the person, once the model has started; empty for most models."""
     answer_tokens_max: int | None = None
-    """Tokens of text after which a reply is stopped, thoughts not counted; None for no limit of ours."""
+    """Tokens of text after which a reply is stopped, not counting thoughts. None for no limit."""
 
     @property
     def is_started(self) -> bool:
@@ -144,7 +144,7 @@ class Model:
         return True
 
     async def start(self) -> None:
-        """Load early, and learn the facts. Only the first request reports failures."""
+        """Get ready for the first request, and learn the facts. Only that request reports failures."""
 
     @property
     def window_tokens(self) -> int:
@@ -163,7 +163,7 @@ class Model:
         if facts.parameters is not None:
             billions = round(facts.parameters / 1e9, 1)
             return f"{billions:g} billion parameters" if billions <= _SMALL_BILLIONS_MAX else ""
-        # Otherwise, the window is only assumed, or is from litellm's table, which knows the model.
+        # Not if the window is only assumed, or is from litellm's table, which knows the model.
         is_unknown = bool(facts.window_note) and not facts.is_window_assumed
         if is_unknown and window is not None and window <= _SMALL_WINDOW_MAX:
             return f"{format_window(window)}, and its size is not known"
@@ -193,7 +193,7 @@ class Model:
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """Return the same model with resources of its own, which closing the other does not release."""
+        """Return the same model with its own resources, so that each of the two can be closed."""
         return self
 
     async def close(self) -> None:
@@ -207,9 +207,9 @@ def format_window(tokens: int) -> str:
 
 
 def replace_flags(words: str, *, model: str, server: str) -> str:
-    """Replace the flags in a model's error by the words for choosing a model and its server elsewhere.
+    """Replace --model and --api-base in a model's error by the words `model` and `server`.
 
-    Errors name flags because they are saved with answers, which every front end may show.
+    Errors name flags, because they are saved with answers, which every front end may show.
     """
     others = {"--api-base": server, "--model": model}
     return re.sub(r"(?<!\S)--(api-base|model)\b(?!-)", lambda flag: others[flag[0]], words)

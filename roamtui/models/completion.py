@@ -38,7 +38,7 @@ _TOOL_NAME_LENGTH_MAX = 64
 """Maximum length of a tool name that every provider accepts."""
 _INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_-]")
 _FINISH_REASONS: Mapping[str, FinishReason] = {"length": "length", "content_filter": "filtered"}
-"""Our names for reasons why a reply ended early, by litellm's names."""
+"""Reasons why a reply ended early, by litellm's names for them."""
 
 
 async def stream_completion(
@@ -55,7 +55,7 @@ async def stream_completion(
     reply = _ReplyAssembler()
     arguments = build_arguments(job, resolved)
     first_seconds = job.options.get_first_token_timeout(resolved.api_base)
-    # The time limit of the connection is a last resort, so it is longer than ours.
+    # The time limit of the connection is a last resort, so it is longer than `deadline`.
     httpx: Any = importlib.import_module("httpx")
     longest = max(first_seconds, job.options.gap_seconds)
     timeout = httpx.Timeout(longest + 5, connect=job.options.connect_seconds)
@@ -184,7 +184,7 @@ class _ReplyAssembler:
         self._usage: Any = None
         self._finish_reason = "stop"
         self.has_news = False
-        """Whether the last chunk had any text, thinking or call. Some servers send empty ones without end."""
+        """Whether the last chunk had text, thinking or a call. Some servers send empty chunks without end."""
 
     def feed(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
         """Yield the events of one chunk."""
@@ -236,7 +236,7 @@ def _has_finish_reason(stream: Any) -> bool:  # noqa: ANN401
 def read_usage(reported: Any, *, is_counted: bool) -> Usage | None:  # noqa: ANN401
     """Return the usage that a server reports for a request, or None if it reports nothing possible.
 
-    Unless `is_counted`, the numbers are litellm's.
+    Unless `is_counted`, the numbers are litellm's estimates.
     """
     details = getattr(reported, "prompt_tokens_details", None)
     cost = getattr(reported, "cost", None)

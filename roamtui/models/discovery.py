@@ -108,9 +108,9 @@ async def inspect_model(
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> ModelAvailability:
-    """Report whether a model can be used, and why, as litellm and the person's own server say.
+    """Report whether a model can be used, and why: litellm, the person's own server and a trial must agree.
 
-    It must also answer a request for one token.
+    The trial is a request for one token.
     """
     environ = os.environ if environ is None else environ
     worker = WorkerProcess(environ)
@@ -135,7 +135,7 @@ async def inspect_model(
 
 
 def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
-    """Return whether a model can be used, and why. Only its reply says whether a server has it."""
+    """Return whether a model can be used, and why. Only a trial shows whether the server has it."""
     if not resolved.is_usable:
         return False, f"the key {' or '.join(resolved.missing_keys)} is not set"
     if resolved.problem:
@@ -146,7 +146,7 @@ def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> t
 
 
 async def request_one_token(model: Model) -> None:
-    """Test a model whose replies have one token, by a short request that has no text of a document.
+    """Test a model that was made with `is_test` by a short request without text of a document.
 
     Raises:
         ModelError: The model could not answer.
@@ -190,7 +190,7 @@ def _identify(url: str) -> tuple[str | None, int | None, str]:
     """Return the host, port and path of a server. All names of this machine are the same host."""
     try:
         parts = urlsplit(normalise_url(url))
-    except SourceError:  # `probe_server` says so
+    except SourceError:  # `probe_server` reports it
         return url, None, ""
     host = "localhost" if is_loopback(url) else parts.hostname
     return host, parts.port, parts.path.rstrip("/").removesuffix("/v1")
@@ -199,10 +199,10 @@ def _identify(url: str) -> tuple[str | None, int | None, str]:
 def discover_models(
     server_url: str | None = None, model: str = OFFLINE
 ) -> tuple[tuple[ModelOffer, ...], str]:
-    """List the models of the servers on this machine, and describe the result.
+    """List the models of the servers on this machine, and say in a few words which servers have any.
 
-    If the person chose a server, which may be on another machine, it is asked too. No other server is
-    contacted. Its provider is assumed to be the same as in `model`, the model of the settings.
+    The server that the person chose, `server_url`, is asked too, even on another machine, but no others. Its
+    provider is assumed to be that of `model`, the model in the settings.
 
     Raises:
         SourceError: `server_url` is invalid.

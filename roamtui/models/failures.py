@@ -1,7 +1,7 @@
-"""Translate exceptions of providers and litellm into one sentence that says what to do next.
+"""Translate exceptions of providers and litellm into a failure: what happened, and what to do next.
 
-Exceptions are classified by the classes of their causes and by the status that the server sent. Words of
-messages count only where no class or status says that a request is too long.
+Exceptions are classified by the classes of their causes and by the status that the server sent. The words of
+a message count only to notice that a request was too long, if no class or status says so.
 """
 
 import math
@@ -32,7 +32,7 @@ _WINDOW_SIZE = re.compile(
     r"(?<!by )(?<!\w:)(?<![\w.-])(\d{4,9})\b(?!-| \+)",
     re.IGNORECASE,
 )
-"""The size of the window, after a word for a limit, in what servers say about a request that is too long."""
+"""The size of the window, after a word for a limit, in a message about a request that is too long."""
 _RATE = re.compile(r"\bper min|\bTPM\b", re.IGNORECASE)
 _SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NUMBER = re.compile(r"(?<!\w:)(?<![\w.-])\d{4,9}\b(?!-)")

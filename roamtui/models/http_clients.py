@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 _REPLY_BYTES_MAX = 32_000_000
 """After decompression. A reply of 64,000 tokens, each in an event of its own, has 20 MB."""
 _PIECE_BYTES_MAX = 1_000_000
-"""Maximum bytes between two pieces of a streamed text. Clients take time by the square of these bytes."""
+"""Maximum bytes between two pieces of a streamed text. The clients' time grows with the square of these."""
 
 
 class ReplyTooLargeError(Exception):
@@ -40,7 +40,7 @@ class ReceivedReply:
             raise ReplyTooLargeError
 
     def end_piece(self) -> None:
-        """Note that what has arrived had text, thoughts or a call."""
+        """Start to count the next piece: what has arrived had text, thoughts or a call."""
         self._piece_start = self._size
 
 

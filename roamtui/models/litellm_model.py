@@ -73,7 +73,7 @@ class LitellmModel(Model):
         Raises:
             ModelError: The name is unknown, or the process could not be started.
         """
-        # Nothing is sent, so a failure (the name is unknown, or the process ended) is reported at once.
+        # A retry would not help: a failure means that the name is unknown, or that the process ended.
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         resolved = await self._worker.run_to_result(job, ResolvedModel)
         self._is_described = not resolved.problem
@@ -84,7 +84,7 @@ class LitellmModel(Model):
         notes = [self._no_tools_note] if resolved.can_call_tools is False and not self.small_reason else []
         is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
         if is_local and self._options.output_tokens is None:
-            # a model that does not stop takes minutes
+            # a model that never stops would take minutes
             self.answer_tokens_max = get_answer_tokens(self.window_tokens)
         if resolved.prices is None and self._options.has_spending_cap:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")

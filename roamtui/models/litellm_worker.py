@@ -49,8 +49,8 @@ _LITELLM_VARIABLES = {
     "LITELLM_MODE": "PRODUCTION",
     "REPEATED_STREAMING_CHUNK_LIMIT": str(sys.maxsize),
 }
-"""Variables without which litellm fetches lists from the network, reads `.env` in the working directory, and
-reports pieces that repeat themselves as an error of the server. `read_reply` notices these."""
+"""Without these, litellm fetches lists from the network, reads `.env` in the working directory, and reports
+repetitions in a reply as an error of the server. `read_reply` notices them."""
 _BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
@@ -141,7 +141,7 @@ class LitellmWorker:
                 yield to_failure(error, resolved, self._environ)
 
     async def _ask_about(self, resolved: ResolvedModel, options: ModelOptions) -> ResolvedModel:
-        """Add what the server says about a model, unless it is the provider's own server."""
+        """Add what the person's own server says about a model. A provider's server is not asked."""
         if resolved.api_base is None:
             return resolved
         key = self._environ.get(resolved.key_variable or "")
@@ -190,7 +190,7 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     if known is not None and known.key_variables:
         missing_keys = () if key_variable else known.key_variables[:1]
     else:
-        # Cloud providers also take profiles and tokens from files, which litellm's own check does not count.
+        # Cloud providers also take profiles and tokens from files, which litellm's own check does not see.
         missing = litellm.validate_environment(model)["missing_keys"]
         missing_keys = tuple(missing) if all(name.endswith("_API_KEY") for name in missing) else ()
     server = get_server(provider)
@@ -249,7 +249,7 @@ def add_facts(resolved: ResolvedModel, facts: ModelFacts, options: ModelOptions)
 
 
 def prepare_environment(environ: MutableMapping[str, str]) -> None:
-    """Set the variables that litellm reads on import, and remove empty keys, which it would use."""
+    """Set litellm's variables, remove empty keys, which it would use, and bypass proxies on this machine."""
     environ.update(_LITELLM_VARIABLES)
     environ.pop("LITELLM_LOG", None)
     for name in [name for name, value in environ.items() if name.endswith("_API_KEY") and not value.strip()]:
@@ -259,7 +259,7 @@ def prepare_environment(environ: MutableMapping[str, str]) -> None:
 
 
 def claim_stdio() -> tuple[BinaryIO, int]:
-    """Take over the standard pipes. Libraries then print to the null device, and read from it."""
+    """Return the standard input and output, and leave the null device to libraries in their place."""
     jobs_input = os.fdopen(os.dup(0), "rb")
     events_output = os.dup(1)
     null_device = os.open(os.devnull, os.O_RDWR)

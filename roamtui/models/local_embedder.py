@@ -56,15 +56,15 @@ class LocalEmbedder:
     name = f"local:{_MODEL_DIGEST[:16]}"
 
     def __init__(self, model: Path) -> None:
-        """Take the file of the model, which is loaded when it is first used."""
+        """Use the file of the model, which the first request loads."""
         self._model = model
         self._lock = threading.Lock()
-        # The batch ends first: a thread in the model while Python ends would abort the program.
+        # At exit, wait for the running batch: a thread inside the model would abort the program.
         atexit.register(self._lock.acquire)
         self._session: Any = None
         self._tokenizer: Any = None
 
-    def estimate_cost(self, tokens: int) -> float | None:  # noqa: ARG002 - as all
+    def estimate_cost(self, tokens: int) -> float | None:  # noqa: ARG002 - required by `Embedder`
         """Return 0."""
         return 0.0
 

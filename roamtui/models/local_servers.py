@@ -1,7 +1,7 @@
 """Servers that run models on a person's own machine: where they listen, and what they say about a model.
 
-`ask_server` runs in the process of litellm, so that its HTTP client refuses redirects and imports nothing at
-start.
+`ask_server` runs in the process of litellm. There, the HTTP client refuses redirects, and importing it does
+not delay the program.
 """
 
 import asyncio
@@ -70,9 +70,7 @@ def complete_url(url: str, provider: str) -> str:
 
 
 async def ask_server(provider: str, url: str, name: str, key: str | None) -> ModelFacts:
-    """Ask a server about the model `name`, in a few seconds.
-
-    Only servers that can be asked without starting anything are asked.
+    """Ask a server about the model `name`, for a few seconds. Ask only Ollama and servers like OpenAI's.
 
     Raises:
         Exception: The server cannot be reached: a timeout, or an exception of httpx.
@@ -120,7 +118,7 @@ def read_openai(models: object, properties: object = None, studio: object = None
         _get(loaded, "loaded_context_length"),
     )
     window = next(filter(None, (_believe(window, _WINDOWS) for window in windows)), None)
-    # a template may have tools and use them badly, so only one without tools says something
+    # a chat template may support tools badly, so only one without tools says something
     lacks_tools = _get(properties, "chat_template_caps", "supports_tools") is False
     return ModelFacts(
         window_tokens=window,
@@ -148,7 +146,7 @@ def read_ollama(loaded: object, shown: object, name: str) -> ModelFacts:
 
 
 def _find_model(models: object, name: str, key: str, *, may_be_alone: bool = False) -> object:
-    """Return the entry of a model, or the only entry, because some servers ignore the name."""
+    """Return the entry of a model or, if it `may_be_alone`, the only one: some servers ignore the name."""
     entries = models if isinstance(models, list) else []
     named = next((entry for entry in entries if _get(entry, key) in (name, f"{name}:latest")), None)
     return entries[0] if named is None and may_be_alone and len(entries) == 1 else named

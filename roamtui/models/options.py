@@ -1,10 +1,10 @@
-"""The options of requests to providers' models. They import little, because the settings need them."""
+"""The options of requests to models. This module imports little, because the settings need it."""
 
 from msgspec import Struct
 
 _FIRST_TOKEN_SECONDS = 120.0
 _LOCAL_FIRST_TOKEN_SECONDS = 900.0
-"""A server of one's own may need minutes to read a long request before its first word."""
+"""A person's own server may need minutes to read a long request before its first word."""
 
 
 class ModelOptions(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""`RecordedModel`: repeats the answer in `examples/answer.json`, which a person gave for a model."""
+"""`RecordedModel`: repeats the answer in `examples/answer.json`, which a person wrote."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ class RecordedModel(Model):
             yield TextDelta(word)
             await asyncio.sleep(self._seconds_per_word)
         if opened := reply.get("open"):
-            # a model would read the outline and what search found
+            # a real model would need time to read the outline and the search results
             await asyncio.sleep(10 * self._seconds_per_word)
             arguments = json.dumps({"section_ids": opened})
             call = ToolCall(id=f"recorded_{number}", name=READ_TOOL, arguments=arguments)

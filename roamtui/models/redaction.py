@@ -60,9 +60,9 @@ def _list_secrets(environ: Mapping[str, str], length_min: int) -> list[str]:
 async def mask_keys(
     events: AsyncGenerator[ModelEvent, None], keys: Sequence[str]
 ) -> AsyncGenerator[ModelEvent, None]:
-    """Yield the events of a reply with all keys masked. The end of a piece waits while it may begin a key.
+    """Yield the events of a reply with all keys masked. The end of a piece is held while it may begin a key.
 
-    Text and thinking may alternate, but each is joined by itself later, so each is masked by itself.
+    Text and thinking may alternate, but are joined separately later, so they are masked separately.
     """
     text = _StreamMask(keys)
     masks: dict[type[TextDelta | ThinkingDelta], _StreamMask] = {
@@ -117,7 +117,7 @@ class _StreamMask:
         return text.removesuffix(self._held)
 
     def release(self) -> str:
-        """Return the held text at the end of a reply. Most of a key is masked too."""
+        """Return the held text when no more text follows. A long start of a key is masked too."""
         held = self._held
         self._held = ""
         return MASK if len(held) >= _KEY_LENGTH_MIN else held

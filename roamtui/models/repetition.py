@@ -32,9 +32,9 @@ class RepetitionGuard:
 
 
 def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
-    """Return the length of what a text repeats at its end at least six times.
+    """Return the length of the piece that a text repeats at its end, at least six times in a row.
 
-    Return 0 if it repeats nothing, or nothing with letters. The copies have `length_min` characters or more.
+    Together, they have at least `length_min` characters. Return 0 if there are none, or none with letters.
     """
     for period in range(1, _PERIOD_MAX + 1):
         length = max(length_min, period * _TIMES_MIN)
@@ -46,7 +46,7 @@ def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
 
 def cut_repetition(text: str) -> str:
     """Return a text that was stopped, with one copy of the words that it repeats at its end."""
-    # a mark that was taken out may have made it shorter
+    # marks that were removed since may have made the repetition shorter
     period = find_period(text) or find_period(text, length_min=0)
     if not period:
         return text

@@ -1,4 +1,4 @@
-"""Receive a model's reply, tell thoughts and calls from its text, and stop one that does not end."""
+"""Receive a model's reply, separate thoughts and calls from its text, and stop a reply that does not end."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -26,7 +26,7 @@ from roamtui.models.worker_protocol import ProviderError
 
 _BYTES_PER_TOKEN = 4
 _SHORT_REPLY_TOKENS = 100
-"""Tokens of a list of numbers or of a summary, to estimate their cost."""
+"""Assumed tokens of the reply of `complete_once`: a list of numbers or a summary."""
 
 
 async def read_reply(
@@ -55,7 +55,7 @@ async def read_reply(
                 if isinstance(event, TextDelta | ThinkingDelta):
                     is_repeated = guards[type(event)].feed(event.text)
                     text_bytes += _count_bytes(event.text)
-                # Some servers send a call both ways.
+                # Some servers send a call both as a call and as text.
                 leaves_calls_out = leaves_calls_out or isinstance(event, ToolCallReceived)
                 if isinstance(event, ThinkingDelta):
                     reader.add_thoughts(event.text)
@@ -118,7 +118,7 @@ async def _stream_counted(
 
 
 def _count_bytes(text: str) -> int:
-    """Count bytes, which tell more of tokens than characters do."""
+    """Count bytes, because they tell the number of tokens better than characters do."""
     return len(text.encode("utf-8", "replace"))
 
 
@@ -131,7 +131,7 @@ async def complete_once(model: Model, system: str, question: str, meter: UsageMe
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
     request = ModelRequest(messages=messages)
     text = ""
-    await model.start()  # it may learn its prices
+    await model.start()  # the model may learn its prices
     sent = estimate_request(model, request)
     expected = replace(sent, output_tokens=_SHORT_REPLY_TOKENS, cost_usd=None)
     with meter.reserving(lambda: add_cost(expected, model.facts.prices)):

@@ -1,11 +1,11 @@
-"""Tell thoughts and tool calls that a model writes as text from its answer, while the reply streams in.
+"""Separate thoughts and tool calls that a model writes as text from its answer, while the reply streams in.
 
 Many servers that people run themselves pass on what a model writes, with the marks of its training:
 ``<think>`` around thoughts, and ``<tool_call>`` before calls. A mark counts only at the start of a line,
 outside code, so that an answer may explain it. `parse_calls` finds calls at the end of the reply. A line that
 may begin one is held back until then, so that nobody sees it.
 
-What is read depends on the whole text only, never on how it is cut into pieces.
+The result depends only on the whole text, never on how it is cut into pieces.
 """
 
 import re
@@ -67,7 +67,7 @@ _FENCE_START = re.compile(r"[ ]{0,3}[`~]")
 _SPECIAL = re.compile(r"[\n<◁\[]")
 """Where a line or a mark may begin."""
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-"""For marks. `str.lower` may change the length of a text."""
+"""Lower case for marks. `str.lower` may change the length of a text."""
 
 
 class _Mode(Enum):
@@ -92,7 +92,7 @@ class ReplyReader:
     """Reads one reply. `feed` and `finish` return the events that a text turns into."""
 
     def __init__(self, names: Collection[str]) -> None:
-        """Take the names of the tools that can be called. Without tools, no text is a call."""
+        """Read calls of the tools `names`. Without tools, no text is a call."""
         self._names = frozenset(names)
         self._mode = _Mode.ANSWER
         self._pending = ""
@@ -120,7 +120,7 @@ class ReplyReader:
         self._thoughts += text
 
     def finish(self, *, is_cut: bool = False) -> list[ModelEvent]:
-        """Decide what the remaining text is at the end of the reply. A reply that is cut off has no calls."""
+        """Decide at the end of the reply what the remaining text is. A reply that is cut off has no calls."""
         self._is_end = True
         events = self._read()
         held = self._pending

@@ -46,7 +46,7 @@ _EXIT_SECONDS_MAX = 5
 
 
 class BackgroundLoop:
-    """Runs coroutines for synchronous callers, in a thread that starts on demand and ends with this."""
+    """Runs coroutines for synchronous callers in a thread. It starts on demand, and ends with this object."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, meter: UsageMeter | None = None) -> None:
         self.worker = WorkerProcess(environ)
@@ -57,7 +57,7 @@ class BackgroundLoop:
 
     @property
     def meter(self) -> UsageMeter:
-        """Counts what a request of the caller uses."""
+        """The meter that counts what requests of the caller use."""
         return self._meter.charged
 
     def run(self, coroutine: Coroutine[Any, Any, _Result]) -> _Result:

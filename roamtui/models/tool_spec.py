@@ -1,4 +1,4 @@
-"""What a model is told about a tool. It imports little, because a client of `roamtui mcp` waits for it."""
+"""What a model is told about a tool. This module imports little: clients of `roamtui mcp` wait for it."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
     """JSON schema of the arguments."""
 
     def make_bare_schema(self) -> dict[str, object]:
-        """Return the schema without limits, which tools check anyway, because each request pays for them."""
+        """Return the schema without descriptions and limits, for which each request would pay."""
         properties = self.parameters.get("properties")
         named = properties.items() if isinstance(properties, dict) else ()
         bare = {name: {key: value[key] for key in ("type", "items") if key in value} for name, value in named}

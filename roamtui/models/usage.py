@@ -26,7 +26,7 @@ def estimate_request(model: Model, request: ModelRequest) -> Usage:
 
 
 def add_cost(usage: Usage, prices: Prices | None) -> Usage:
-    """Compute the cost by the prices of a token that is sent and of one of the reply, if it is not known."""
+    """Add the cost, if it is missing, by the prices in USD of a token that is sent and of a received one."""
     if usage.cost_usd is not None or prices is None:
         return usage
     sent_usd, received_usd = prices
@@ -40,11 +40,11 @@ class UsageMeter:
         self._total = Usage()
         self._lock = Lock()
         self._reserve = reserve
-        """Reserves what a request may cost in addition to this total, or None without a spending limit."""
+        """Reserves a request, given this total and the request's estimate. None without a spending limit."""
 
     @contextmanager
     def charging(self) -> Iterator[None]:
-        """Count here what this task, and threads that it starts, request of models that others use too."""
+        """Count in this meter what this task and its threads request of models that tasks share."""
         token = _CHARGED.set(self)
         try:
             yield
@@ -58,10 +58,10 @@ class UsageMeter:
 
     @contextmanager
     def reserving(self, estimate: Callable[[], Usage]) -> Iterator[None]:
-        """Reserve what a request may use while it is on its way. Without a spending limit, do nothing.
+        """Reserve what a request may use while it runs. Without a spending limit, do nothing.
 
         Raises:
-            ModelError: It could exceed the limit.
+            ModelError: The request could exceed the limit.
         """
         if self._reserve is None:
             yield

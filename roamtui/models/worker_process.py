@@ -34,7 +34,7 @@ WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
-"""Names of the events that end a job. One that was cancelled ends without an event."""
+"""Names of the events that end a job. A cancelled job ends without an event."""
 _RETRY_WAIT_SECONDS_MAX = 60.0
 """If the provider asks for a longer wait, there is no retry."""
 _CRASHED = ModelFailure(
@@ -73,7 +73,7 @@ class WorkerProcess:
         Raises:
             ProviderError: There is no reply, or only a partial one.
         """
-        for attempt in count():  # from 0
+        for attempt in count():
             failure = None
             has_begun = False
             async with aclosing(self._run_once(job)) as events:
@@ -173,7 +173,7 @@ class WorkerProcess:
                     events.put_nowait(frame["event"])
         except (ConnectionError, ValueError, KeyError, TypeError):
             self._kill(process)  # a line is no frame: something else wrote to the pipe
-        self._send_no_more(process)  # killing a process that has ended makes asyncio print that it was lost
+        self._send_no_more(process)  # not `_kill`: asyncio prints a warning if the process has ended
         await process.wait()
 
     async def _wait_for_exit(self) -> None:

@@ -1,4 +1,4 @@
-"""Messages between the program and the model process. Each, a frame, is a line with a JSON object."""
+"""Messages between the program and the model process. Each is a *frame*: a line with a JSON object."""
 
 import json
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ class ProviderError(ModelError):
 
 
 class ResolvedModel(ModelFacts, frozen=True, kw_only=True, tag=True):
-    """What is known about a model, by its name and from a server of the person's own, to send it requests."""
+    """What is known about a model from its name and from the person's own server: enough for requests."""
 
     model: str
     """litellm's name of the model."""
@@ -74,10 +74,10 @@ class ResolvedModel(ModelFacts, frozen=True, kw_only=True, tag=True):
     api_base: str | None = None
     """URL of the server; None for the provider's default."""
     missing_keys: tuple[str, ...] = ()
-    """Environment variables for a key. The provider's own server needs one. Empty if a key is set."""
+    """Variables for the key that the provider's own server needs, if none of them is set."""
     key_variable: str | None = None
     problem: str = ""
-    """Why its server could not be reached, if it has one of its own, and what to do, in sentences."""
+    """Why the person's own server could not be reached, and what to do, in sentences; usually empty."""
 
     @property
     def is_usable(self) -> bool:

@@ -31,7 +31,7 @@ _ARGUMENT = re.compile(
     r"(?<![/\w])(?P<key>section_ids?|quer(?:y|ies)|within|offset)(?:\\?[\"']\s*[:>]|\s*=|>|</arg_key>)"
     r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
 )
-"""An argument of one of our tools, as a keyword, in tags, or in JSON that cannot be read."""
+"""An argument of a tool, as a keyword, in tags, or in JSON that cannot be read."""
 _NO_ARGUMENTS = re.compile(r"\s*(?:\(\s*\)|\})")
 """What follows a tool that is called without arguments: `list_documents()`, or the end of JSON."""
 _ARGUMENTS_AHEAD = 80
@@ -42,10 +42,10 @@ _DECODER = json.JSONDecoder(strict=False)
 def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     """Find the calls in a whole reply. They have no ids.
 
-    A reply of ids only asks for these sections, perhaps with the name of the tool. So do lines that begin
-    with `READ_START` and have only ids, if they end a reply without ids before. Elsewhere, the name of a tool
-    is a call if its arguments follow, except in quotes, in inline code, and, in a reply with citations, in a
-    block of code that is more than a call.
+    A reply that has only ids, and perhaps the name of the tool, asks for these sections. So do lines with
+    `READ_START` and only ids at the end of a reply that has no ids before. Elsewhere, the name of a tool is a
+    call if its arguments follow, but not in quotes, in inline code or, in a reply with citations, in a block
+    of code that has more than a call.
     """
     read = _READ.search(text)
     start = 0 if read is None else read.start()
@@ -78,7 +78,7 @@ def cites(text: str) -> bool:
 
 
 def is_quoted(before: str) -> bool:
-    """Return whether inline code or a quote is open at the end of a line's start."""
+    """Return whether inline code or a quote is open at the end of `before`, the start of a line."""
     is_code = before.replace("```", "").count("`") % 2 == 1
     return is_code or before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
 
