@@ -21,6 +21,7 @@ from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
 from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
+from roamtui.document.document import SMALL_SITE_PAGES_MAX, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import (
     Loader,
@@ -145,7 +146,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Open the current version of the source of a saved conversation or file.
 
         The pages and sources that were added to the `conversation` are opened too. For an exported file,
-        `added` names its added sources. Unless `is_trusted`, a URL must be allowed.
+        `added` names its added sources, and all pages of a small site are opened. Unless `is_trusted`, a URL
+        must be allowed.
 
         Raises:
             SourceError: The source cannot be read.
@@ -163,8 +165,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         for name in added:
             wanted = list_sources_with(library, name)
             library, loader = restore_sources(library, loader, wanted, self.open_added)
-        if conversation is None:
-            return library
+        if conversation is None:  # a file does not say which pages its answers had
+            links = [each for each in library.walk() if library.node(each).kind is NodeKind.LINK]
+            return load_pages(library, loader, links if len(links) <= SMALL_SITE_PAGES_MAX else ())
         if conversation.sources:
             library, loader = restore_sources(library, loader, conversation.sources, self.open_added)
         return load_pages(library, loader, conversation.pages, conversation.approved_origins)

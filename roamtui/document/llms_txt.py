@@ -32,8 +32,10 @@ _LENGTH_MAX = 1_500_000
 
 def add_llms_txt_links(document: Document, name: str) -> Document:
     """Parse a document again for its links, unless its `name` says that it has whole pages."""
-    if _FULL_NAME.search(name) or len(document.text) > _LENGTH_MAX:
+    if _FULL_NAME.search(name):
         return document
+    if len(document.text) > _LENGTH_MAX:
+        return replace(document, left_out=(*document.left_out, "the pages that a long list leads to"))
     return replace(document, columns=add_links(document.columns, document.text, document.url))
 
 

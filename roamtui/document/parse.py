@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -87,9 +88,12 @@ def parse_source_text(
     stays a line, without markup.
     """
     text = source.text if source.is_markdown else _FILLED_LINE.sub(_LOG_INDENT, source.text)
-    name = source.name.rpartition("/")[2].lower()
-    is_site_file = _SITE_FILE.fullmatch(name) is not None and not source.is_converted
-    if name.endswith((".txt", ".text")) and not (source.is_converted or is_site_file):
+    # a site may redirect its list to another name
+    places = (source.source, url) if url else ()
+    paths = (source.name, *(urlsplit(place).path for place in places))
+    names = [path.rpartition("/")[2].lower() for path in paths]
+    is_site_file = any(map(_SITE_FILE.fullmatch, names)) and not source.is_converted
+    if names[-1].endswith((".txt", ".text")) and not (source.is_converted or is_site_file):
         text = _keep_short_lines(text)
     named = source.source if url else key or source.name
     notes = tuple(f"{named}: {note}" for note in filter(None, (source.conversion_note, *source.notes)))
@@ -110,7 +114,7 @@ def parse_source_text(
         return document
     from roamtui.document.llms_txt import add_llms_txt_links  # noqa: PLC0415 - rarely needed
 
-    return add_llms_txt_links(document, name)
+    return add_llms_txt_links(document, " ".join(names))
 
 
 def strip_log_indent(text: str) -> str:

@@ -24,8 +24,8 @@ from roamtui.web.urls import covers_origin, origin_of
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
-_LINK = re.compile(rb"\]\(|https?://")
-"""A sign that every list of pages has, unlike a page that only says "not found"."""
+_LINK = re.compile(r"\]\(|https?://")
+"""A sign that a text without rows of links has links, unlike a page that only says "not found"."""
 
 
 def detect_page_format(page: FetchedPage) -> Format | None:
@@ -90,15 +90,17 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ExtractedText:
     )
 
 
-def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
-    """Fetch the llms.txt at a URL, or return None if the site has none or fails to send it."""
+def _open_list(files: SiteFiles, url: str) -> Document | None:
+    """Open the llms.txt at a URL, or return None if the site has none or fails to send it."""
     try:
         page = files.fetch(url)
     except SourceError as error:
         if isinstance(error, UnreachableError) and not files.is_late:
             raise
         return None
-    return page if _is_text(page) and _LINK.search(page.body) else None
+    document = parse_page(page) if _is_text(page) else None
+    is_list = document and (NodeKind.LINK in document.columns.kinds or _LINK.search(document.text))
+    return document if is_list else None
 
 
 def open_web_source(
@@ -119,10 +121,10 @@ def open_web_source(
     parts = urlsplit(url)
     is_home = parts.path in ("", "/") and not parts.query
     files = SiteFiles(fetch, url, on_progress, seconds_max)
-    lists = (_fetch_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_home)
+    lists = (_open_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_home)
     listed = next(filter(None, lists), None)
     if listed is not None:
-        return Library(source=url, root=parse_page(listed))
+        return Library(source=url, root=listed)
     try:
         page = fetch(url, follows_public=True)
     except FetchError:

@@ -14,6 +14,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
 from roamtui.markdown.quoted_sentence import QuotedSentence
+from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
@@ -100,8 +101,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
             return Finding(status=status, span=similar.span, section_id=section_id)
         problem = next((document.problem for document in library.documents if document.problem), "")
         status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.GONE
-        if problem and expected is None:
-            status = ClaimStatus.UNREACHABLE
+        if expected is None or not library.node(expected).is_loaded:
+            problem = problem or replace(measure_coverage(library), left_out=()).gaps
+            status = ClaimStatus.UNREACHABLE if problem else status
         return Finding(status=status, message=problem)
     found = place.found
     status = ClaimStatus.UNCHANGED

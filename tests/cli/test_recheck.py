@@ -216,6 +216,20 @@ def test_a_conversation_about_a_site_is_checked_and_exported_with_its_pages(run:
     assert re.search(f'<mark id="{quote}".*?>A night costs 12 euros</mark> here', page.read_text("utf-8"))
 
 
+@pytest.mark.parametrize(("count", "state"), [(1, "same"), (SMALL_SITE_PAGES_MAX, "unreachable")])
+def test_a_saved_answer_about_a_site_is_checked_in_its_pages_unless_there_are_many(
+    run: RunCommand, tmp_path: Path, count: int, state: str
+) -> None:
+    others = "".join(f"- [Part {number}](/{number}.md)\n" for number in range(count))
+    pages = {"/llms.txt": f"# Docs\n\n- [Fees](/fees.md)\n{others}", "/fees.md": "# Fees\n\nA night costs 12 euros.\n"}
+    answer = tmp_path / "answer.md"
+    with FakeSite(pages) as site:
+        answer.write_text(run("ask", site.origin, "What are the fees of a night?").out, "utf-8")
+        result = run("recheck", answer, "--allow-origin", site.origin)
+    assert f"checked: 1 {state}" in result.out
+    assert result.out.count("pages were not read") == (state == "unreachable")
+
+
 def test_of_a_document_from_a_pipe_it_is_said_that_it_was_not_kept(run: RunCommand, garden: Path) -> None:
     library = build_library(SourceText(text=garden.read_text("utf-8"), source="-", name="standard input"))
     conversation = Conversation(library, store=open_store())

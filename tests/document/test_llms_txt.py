@@ -45,6 +45,11 @@ def test_a_list_of_links_is_known_by_its_name(name: str, *, is_list: bool) -> No
         assert bool(list_links(parse(_LIST, name=name, url=url))) is is_list
 
 
+def test_pages_of_a_list_that_is_too_long_are_said_to_be_left_out() -> None:
+    long = parse(_LIST + "- more\n" * 250_000)
+    assert (list_links(long), long.left_out) == ([], ("the pages that a long list leads to",))
+
+
 @pytest.mark.parametrize("name", _FILES)
 def test_a_real_file_keeps_every_character_and_every_section(name: str) -> None:
     text = read_document(name)

@@ -23,6 +23,8 @@ HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {
 MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"
 VARIANT = "# P\n\nWords that only the Markdown has.\n"
 LIST = "# Site\n\n> Quote\n\n## Docs\n\n- [One](one.md): first\n"
+PLAIN_LIST = SitePage(body=LIST, media_type="text/plain")
+REFERENCES = "# Site\n\n- [One]\n\n[one]: /one.md\n"
 HOME = "<html><head><title>Home</title>{0}</head><body><h1>Home</h1><p>Words.</p></body></html>"
 
 
@@ -130,6 +132,9 @@ def list_links(library: Library) -> list[str | None]:
     [
         ({"/llms.txt": LIST, "/docs/llms.txt": "# Other\n"}, "/one.md"),
         ({"/llms.txt": SitePage(body=HOME, media_type="text/html"), "/docs/llms.txt": LIST}, "/docs/one.md"),
+        ({"/llms.txt": SitePage(body=LIST.encode("utf-16"))}, "/one.md"),
+        ({"/llms.txt": REFERENCES}, "/one.md"),
+        ({"/llms.txt": SitePage(status=302, location="/d/list"), "/d/list": PLAIN_LIST}, "/d/one.md"),
     ],
 )
 def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expected: str) -> None:
@@ -138,6 +143,11 @@ def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expec
         assert list_links(library) == [site.url(expected)]
         assert library.source == site.url("/")
         assert library.title == "Site"
+
+
+def test_a_list_is_known_by_its_path_whatever_its_query() -> None:
+    with FakeSite({"/llms.txt": PLAIN_LIST}) as site:
+        assert list_links(open_site(site, "/llms.txt?v=2")) == [site.url("/one.md")]
 
 
 @pytest.mark.parametrize(
