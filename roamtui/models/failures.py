@@ -4,10 +4,14 @@ Exceptions are classified by the classes of their causes and by the status that 
 a message count only to notice that a request was too long, if no class or status says so.
 """
 
+import json
 import math
 import re
 import ssl
+import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 
 from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
 from roamtui.models.local_servers import LARGER_WINDOW, get_server
@@ -37,6 +41,7 @@ _RATE = re.compile(r"\bper min|\bTPM\b", re.IGNORECASE)
 _SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NUMBER = re.compile(r"(?<!\w:)(?<![\w.-])\d{4,9}\b(?!-)")
 """A number that is neither a port nor a part of a model's name."""
+_SECONDS = re.compile(r"\d{1,9}(?:\.\d+)?", re.ASCII)
 _DETAIL_LENGTH_MAX = 200
 
 
@@ -148,7 +153,8 @@ def _explain_status(
         advice = "Check the key, or choose another model with --model."
     elif status == 404:
         reason = f'{who} has no model "{model}" ({status}{said})'
-        advice = "Check the name, or choose another model with --model."
+        place = " and --api-base" if resolved.api_base else ""
+        advice = f"Check the name{place}, or choose another model with --model."
         if resolved.is_ollama:
             advice = f'Run "ollama pull {model}", or choose another model with --model.'
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
@@ -225,7 +231,11 @@ def _list_http_errors(chain: Sequence[BaseException]) -> list[BaseException]:
 
 def _find_json_message(text: str) -> str:
     match = _JSON_MESSAGE.search(text)
-    return (match[1] or match[2]) if match else ""
+    if match is None:
+        return ""
+    with suppress(ValueError):  # the words may be no JSON, but Python's
+        return str(json.loads(f'"{match[1] or ""}"', strict=False)) or match[2]
+    return match[1]
 
 
 def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
@@ -233,7 +243,11 @@ def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
     responses = (getattr(error, "response", None) for error in chain)
     headers = (getattr(response, "headers", None) or {} for response in responses)
     named = next(filter(None, (header.get("retry-after") for header in headers)), "")
-    return float(named) if named.isascii() and named.isdecimal() else None
+    if _SECONDS.fullmatch(named):
+        return float(named)
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(named).timestamp() - time.time())
+    return None
 
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:

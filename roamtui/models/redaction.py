@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from msgspec.structs import replace
 
@@ -26,7 +26,8 @@ _KEY_LENGTH_MIN = 16
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
     """Mask the secrets of an environment, and what looks like a key or a login, in an error message."""
-    secrets = _list_secrets(environ, _SECRET_LENGTH_MIN)
+    plain = _list_secrets(environ, _SECRET_LENGTH_MIN)
+    secrets = [form for secret in plain for form in (quote(secret, safe=""), secret)]
     if secrets:
         text = re.sub("|".join(map(re.escape, secrets)), MASK, text)
     return _SECRET_SHAPES.sub(MASK, mask_logins(text))

@@ -1,6 +1,9 @@
 """Failures that no server on loopback can show; all others are tested through the real client."""
 
 import ssl
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from urllib.parse import quote
 
 import pytest
 
@@ -113,10 +116,34 @@ def test_what_the_server_says_is_told_and_not_how_its_reply_was_read() -> None:
     assert explain(cause).reason == "The request to Groq failed: out of memory"
 
 
+def test_a_key_is_masked_however_the_server_escapes_it() -> None:
+    key = "a/key+of=sixteen"
+    for form in (key, key.replace("/", r"\/"), key.replace("+", r"\u002b"), quote(key, safe="")):
+        failure = to_failure(
+            HTTPStatusError(400, f'{{"message": "no \\"{form}\\" here"}}'), GROQ, {"GROQ_API_KEY": key}
+        )
+        assert failure.reason == 'Groq refused the request (400): no "[redacted]" here'
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("1.5", 1.5),
+        ("Mon, 30 Nov 2015 08:00:00 GMT", 0),
+        ("soon", None),
+        pytest.param("9" * 400, None, id="huge"),
+    ],
+)
+def test_a_wait_may_be_a_number_or_a_date(value: str, seconds: float | None) -> None:
+    assert explain(HTTPStatusError(429, retry_after=value)).wait_seconds == seconds
+
+
 def test_who_must_wait_for_hours_is_told() -> None:
-    failure = explain(HTTPStatusError(429, retry_after="7200"))
-    assert failure.wait_seconds == 7200
-    assert failure.advice == "Wait 120 minutes and ask again, or choose another model with --model."
+    until = format_datetime(datetime.now(UTC) + timedelta(seconds=7200), usegmt=True)
+    for value in ("7200", until):
+        failure = explain(HTTPStatusError(429, retry_after=value))
+        assert failure.wait_seconds == pytest.approx(7200, abs=60)
+        assert failure.advice == "Wait 120 minutes and ask again, or choose another model with --model."
 
 
 def test_too_many_requests_are_no_full_window_unless_the_request_exceeds_the_limit() -> None:
