@@ -19,7 +19,14 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_display, write_json, write_notice
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.quotes.claims import Claim, get_kept_sentence, parse_source_lines, read_claims, read_quotations
+from roamtui.quotes.claims import (
+    Claim,
+    get_kept_sentence,
+    parse_source_lines,
+    read_claims,
+    read_exported_claims,
+    read_quotations,
+)
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence
@@ -256,8 +263,10 @@ def read_claims_of_file(
     main, added = parse_source_lines(text)
     opened = open_source(main, added)
     library = opened if isinstance(opened, Library) else None
-    claims = () if replaces_source and not main else read_claims(text, name, library)
-    if replaces_source and not claims:
+    claims = read_exported_claims(text, name)
+    if not claims and (main or not replaces_source):
+        claims = read_claims(text, name, library)
+    if not claims and replaces_source:
         claims = read_quotations(text, name, library)
     return [claim if claim.source else replace(claim, source=main, added_sources=added) for claim in claims]
 

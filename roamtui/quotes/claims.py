@@ -148,17 +148,9 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
 
     Ids of the `library`, which is the file's source, count in any form that an answer may give them.
     """
+    if exported := read_exported_claims(markdown, name):
+        return exported
     text = blank_document_lines(markdown)
-    exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
-    blocks = [*_read_block_quotes(_PASSAGES, text, name), *_read_block_quotes(_NOTES, markdown, name)]
-    if exported or blocks:
-        # a file without sentences was exported by a version that kept none
-        missing = None if _SENTENCE_LINE.search(markdown) is None else ""
-        claims = [_parse_exported(match, markdown, name, missing) for match in exported]
-        if exported:
-            answers = blank_matches(_CELL_LINE, blank_matches(_CITATION_LINE, text))
-            claims += _read_edited(answers, name, claims)
-        return tuple(sorted((*claims, *blocks), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
     without_links = blank_matches(_LINK, text)
@@ -186,6 +178,21 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
             )
         )
     return tuple(claims)
+
+
+def read_exported_claims(markdown: str, name: str) -> tuple[Claim, ...]:
+    """Return the claims in the lists and tables of an export, or none if the file is no export."""
+    text = blank_document_lines(markdown)
+    exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
+    # a file without sentences was exported by a version that kept none
+    missing = None if _SENTENCE_LINE.search(markdown) is None else ""
+    claims = [_parse_exported(match, markdown, name, missing) for match in exported]
+    if exported:
+        answers = blank_matches(_CELL_LINE, blank_matches(_CITATION_LINE, text))
+        claims += _read_edited(answers, name, claims)
+    claims += _read_block_quotes(_PASSAGES, text, name)
+    claims += _read_block_quotes(_NOTES, markdown, name)
+    return tuple(sorted(claims, key=lambda claim: claim.line))
 
 
 def read_quotations(text: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:

@@ -100,12 +100,16 @@ def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     (tmp_path / "out").mkdir()
     leases = write_leases(tmp_path / "leases")
     (leases / "anna.md").rename(leases / "=anna  1.md")
+    periods = "| Season | Notice period |\n|---|---|\n| Summer | 60 days |\n| Winter | 90 days |\n"
+    text = f"# Lease of Carl\n\n## Notice\n\nThe [board](a.md) sets the notice period:\n\n{periods}"
+    (leases / "carl.md").write_text(text, "utf-8")
     names = ("t.md", "out/t.md")
     for name in names:
         run("table", "leases", "-q", PERIOD, "-o", name)
     monkeypatch.chdir(leases)
     for name in names:
-        assert run("recheck", tmp_path / name).out == "2 quotes checked: 2 same.\n"
+        assert run("recheck", tmp_path / name).out == "3 quotes checked: 3 same.\n"
+        assert run("recheck", tmp_path / name, "--in", leases).out.endswith("3 quotes checked: 3 found.\n")
 
 
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
