@@ -131,12 +131,15 @@ async def answer_offline(
         if not coverage.is_whole:
             part = f"Only {coverage.share} were compared by meaning so far."
             lead = f"{lead} {part} `roamtui index` compares all."
+    stopped = StopReason.NOT_FOUND
+    if cards:
+        stopped = StopReason.NEAREST if _is_close(found, cards) else StopReason.NONE_CLOSE
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
     return QuestionAnswered(
         answer=text,
         spelled_question=question,
-        stopped=StopReason.NEAREST if cards else StopReason.NOT_FOUND,
+        stopped=stopped,
         citations=citations,
         steps=len(state.exchanges[-1].steps),
         reading=await asyncio.to_thread(measure_reading, state, citations),
@@ -194,17 +197,14 @@ def _write_lead(
     """Write the text above the cards: passages are only the nearest, or nothing was found.
 
     The text also names the words that are `absent`. "Nothing near" needs a comparison of all sections by
-    meaning. A first card with all words counts as near. If nothing was found, the text names sections that
-    have a word of the question, because only a person can tell whether they answer it.
+    meaning. If nothing was found, the text names sections that have a word of the question, because only a
+    person can tell whether they answer it.
     """
     library = state.library
     clause = format_absence_clause(absent)
     if found.passages:
         absence = format_absence(measure_coverage(library), clause) if clause else ""
-        words = list_found_words(found.question, [found.question])
-        has_all_words = bool(words) and cards[0].found == words
-        is_near = has_all_words or any(passage.is_near for passage in found.passages)
-        lead = _NEAREST if is_near else _NOT_CLOSE
+        lead = _NEAREST if _is_close(found, cards) else _NOT_CLOSE
         if all(passage.similarity is None for passage in found.passages):
             lead = _NEAREST_BY_WORDS
         return f"{lead} {absence}".rstrip()
@@ -214,6 +214,13 @@ def _write_lead(
     lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
     places = "; ".join(_list_places_of_words(found.question, found.hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
+
+
+def _is_close(found: _Found, cards: Sequence[PassageCard]) -> bool:
+    """Return whether a passage is near the question in meaning, or the first one has all its words."""
+    words = list_found_words(found.question, [found.question])
+    has_all_words = bool(words) and cards[0].found == words
+    return has_all_words or any(passage.is_near for passage in found.passages)
 
 
 def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:

@@ -27,6 +27,8 @@ class StopReason(StrEnum):
     ANSWERED = "answered"
     NEAREST = "nearest"
     """No model has answered, and the nearest passages are shown."""
+    NONE_CLOSE = "none_close"
+    """The same, but no passage matches the question closely."""
     NOT_FOUND = "not_found"
     STEP_LIMIT = "step_limit"
     CANCELLED = "cancelled"

@@ -36,6 +36,8 @@ class CellState(StrEnum):
     FOUND = "found"
     PASSAGE = "passage"
     """The value is the key sentence of the best passage. No model has read it, so it may be no answer."""
+    NONE_CLOSE = "none_close"
+    """The same, but no passage matches the question closely."""
     PARTLY = "partly"
     """The value does not have its column's type, or a quote is missing or not verified."""
     NOT_FOUND = "not_found"
@@ -55,6 +57,7 @@ class CellState(StrEnum):
 _SIGNS = {
     CellState.FOUND: "✓",
     CellState.PASSAGE: "·",
+    CellState.NONE_CLOSE: "–",
     CellState.PARTLY: "!",
     CellState.NOT_FOUND: "–",
     CellState.FAILED: "✗",
@@ -98,7 +101,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The value, or the state in words if there is none. The word "passage" comes before a passage."""
+        """The value, or the state in words if there is none. The state also comes before a passage."""
         if self.has_passages and self.value:
             return f"{self.state.label}: {self.value}"
         return self.value or self.state.label
@@ -149,7 +152,8 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         faults.append((QuoteState.PASSAGE if has_passage else QuoteState.NO_QUOTE).label)
     state = CellState.PARTLY if faults else CellState.FOUND
     if passages:
-        state = CellState.PASSAGE
+        is_close = exchange.stopped is not StopReason.NONE_CLOSE
+        state = CellState.PASSAGE if is_close else CellState.NONE_CLOSE
         faults = ["no model has read it", *faults]
     return replace(cell, state=state, value=value, note=", ".join(faults), citations=citations)
 

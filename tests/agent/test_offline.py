@@ -191,6 +191,7 @@ async def test_passages_that_only_share_words_are_said_not_to_match_closely() ->
     assert near.answer.startswith("These are the nearest passages.\n")
     far = await talk.ask("Do boats cost more crowns?")
     assert far.answer.startswith("These are the nearest passages, but none matches closely.\n")
+    assert (near.stopped, far.stopped) == (StopReason.NEAREST, StopReason.NONE_CLOSE)
 
 
 async def test_an_answer_says_if_only_a_part_of_the_document_was_compared_by_meaning(
