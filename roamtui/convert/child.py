@@ -26,7 +26,7 @@ _MEMORY_BYTES_MAX = 2_000_000_000
 
 
 class ConversionJob(Struct, frozen=True, kw_only=True):
-    """What the subprocess does."""
+    """A file for the subprocess to convert, and how."""
 
     format_name: str
     name: str
@@ -34,7 +34,7 @@ class ConversionJob(Struct, frozen=True, kw_only=True):
     options: dict[str, Any]
     """Further arguments of the converter."""
     seconds_max: int
-    """Limit of its time, and of its CPU time."""
+    """Limit of the time, and of the CPU time, in seconds."""
 
 
 def main(arguments: Sequence[str]) -> None:

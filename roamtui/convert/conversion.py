@@ -17,7 +17,7 @@ _SAMPLE_LENGTH = 65_536
 
 
 def is_quick(source_format: Format, data: bytes) -> bool:
-    """Return whether a file is converted in this process, in a moment."""
+    """Return whether a file is converted in this process, because that takes only a moment."""
     return source_format.is_quick and len(data) <= _QUICK_BYTES_MAX
 
 
@@ -72,7 +72,7 @@ def _run_converter(
     options: dict[str, Any],
     on_progress: ProgressCallback | None = None,
 ) -> ExtractedText:
-    """Run the converter of a format with its own `options`, in a subprocess unless that is quick."""
+    """Run the converter of a format with its own `options`, in a subprocess unless it `is_quick`."""
     if is_quick(source_format, data):
         return source_format.load_converter()(data, name, **options)
     from roamtui.convert.subprocess_job import run_in_subprocess  # noqa: PLC0415 - rarely needed

@@ -29,7 +29,7 @@ class ExtractedText(Struct, frozen=True, kw_only=True):
     conversion_note: str = ""
     """Sentence that says which format it was converted from, and what that always leaves out."""
     has_page_titles: bool = False
-    """Whether the only headings are one at the start of each page, which the converter has written."""
+    """Whether the only headings are those that the converter has put at the start of each page."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
     left_out: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class ExtractedText(Struct, frozen=True, kw_only=True):
 
 
 def note_page_edges(converted: ExtractedText, texts: Iterable[str]) -> ExtractedText:
-    """Note that headers and footers are left out if they have these texts. Numbers of pages do not count."""
+    """Add a note that headers and footers are left out, unless their `texts` have no letters."""
     if not any(map(str.isalpha, "".join(texts))):
         return converted
     kind = "headers and footers"

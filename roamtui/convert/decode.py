@@ -1,7 +1,7 @@
-"""Decode bytes as text, and refuse binary files.
+"""Decodes bytes as text, and refuses binary files.
 
-A byte order mark names the encoding. Without one, a text is read as UTF-8 if it is valid. For other texts,
-the encoding is detected from the bytes.
+A byte order mark names the encoding. Without one, a text that is valid UTF-8 is read as UTF-8. For any other
+text, the encoding is detected from the bytes.
 """
 
 import codecs
@@ -25,7 +25,7 @@ _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _WEB_ENCODING = re.compile(
     r"ascii|utf-8|utf-16(?:-[bl]e)?|iso8859-\d+|cp\d+|mac-\w+|koi8-[ru]|tis-620|gb\w+|big5\w*|euc_\w+|shift_jis|iso2022_\w+"
 )
-"""Encodings that web pages use, by their names in `codecs.lookup`. Others may take hours."""
+"""Encodings that web pages use, by their names in `codecs.lookup`. Decoding another may take hours."""
 _EMBEDDED_FILE = re.compile(r"(\bdata:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)[A-Za-z0-9+/=]{64,}")
 """A picture or another file that a text contains as base64, which no person and no model reads."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -54,7 +54,7 @@ _NAMES_BY_LEGACY_ENCODING = {
 }
 """Encodings that are detected. If two fit a text equally well, the first is assumed."""
 _SOUND_MIN = 4
-"""Minimum sound characters for each damaged one in damaged UTF-8. Chinese text in GBK has about one."""
+"""Damaged UTF-8 has at least this many sound characters for each damaged one. Text in GBK has about one."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:

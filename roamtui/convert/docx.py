@@ -53,7 +53,7 @@ _INLINE_CODE_STYLE = re.compile("code|verbatim char")
 _MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
 _EQUATION = re.compile(r"\s*EQ\s+(.*?)(?:\\\*.*)?", re.DOTALL)
-"""A field that Word draws from its own words."""
+"""The instruction of a field that Word draws as an equation."""
 _FRACTION = re.compile(r"\\f\s*\(([^(),;]*)[,;]([^(),;]*)\)")
 _COLUMNS_MAX = 50
 _FIRST_ROW_BIT = 0x20
@@ -69,7 +69,7 @@ _WINGDINGS = (
     "28☎ 2A✉ 46☞ 4A☺ 4C☹ 6C● 6E■ 6F□ 70□ 71❑ 72❒ 74◆ 75◆ 76❖ 77◆ 78☒ 9F• A1○ A8☐ AB★ D8➢ DF← E0→ E1↑ E2↓ E8➔ "
     "F0⇨ FB✗ FC✓ FD☒ FE☑"
 )
-"""The code of a sign and the sign."""
+"""Each entry is the hexadecimal code of a character, and the sign that the font draws for it."""
 _WINGDINGS_2 = "4F✗ 50✓ 51☒ 52☑ 53☒ 54☒ A3☐"
 _CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿"
 _SIGNS_BY_FONT = {
@@ -84,13 +84,13 @@ _SIGNS_BY_FONT = {
     },
 }
 _PRIVATE = range(0xF000, 0xF100)
-"""Characters of such a font in the files of Word and PowerPoint."""
+"""Word and PowerPoint may write the characters of such a font in this range."""
 _NAME_LENGTH_MAX = 60
 _UNKNOWN_NUMBERS = "Word writes the numbers of some lists in another way than 1, 2, 3"
 _LEVELS_MAX = 9
 """A list of Word has at most nine levels."""
 _MarkedHtml = tuple[tuple[str, ...], str]
-"""The names of the HTML elements around a part of a line, and its HTML."""
+"""A part of a line: the names of the HTML elements to put around it, and its HTML."""
 
 
 def convert_docx(data: bytes, name: str) -> ExtractedText:
@@ -174,7 +174,7 @@ class _DocxHtmlWriter:
                 continue
             style = self._styles.read_paragraph(element)
             content += _join_pieces(self._write_line(element, style.formatting))
-            # a damaged one hides only a line
+            # so that a damaged field hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
             after = element.getnext()
             has_end = element.find("{*}pPr/{*}rPr/{*}del") is None
@@ -206,7 +206,7 @@ class _DocxHtmlWriter:
             blocks.append(f"<{tag}>{numbered}</{tag}>", level if number else 0)
 
     def _write_table(self, table: Any) -> str:
-        """Write a table. A cell that continues the one above it makes that one longer."""
+        """Write a table. A cell that continues the cell above it adds a row to that cell's span."""
         rows: list[list[_Cell]] = []
         above: dict[int, _Cell] = {}
         elements = [row for row in _iter_children(table, "tr") if row.find("{*}trPr/{*}del") is None]
@@ -235,7 +235,7 @@ class _DocxHtmlWriter:
     def _write_line(  # noqa: PLR0912 - one for each kind
         self, parent: Any, formatting: Mapping[str, str], marks: tuple[str, ...] = ()
     ) -> Iterator[_MarkedHtml]:
-        """Yield the parts of a line. `formatting` and `marks` are those of the text around them."""
+        """Yield the parts of a line. `formatting` and `marks` are those of the text around the parts."""
         is_shown = not has_format(formatting, "vanish")
         size = _read_size(formatting)
         for child in parent:
@@ -303,7 +303,7 @@ class _DocxHtmlWriter:
         self.problems.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
 
     def _follow_field(self, character: Any, marks: tuple[str, ...] | None) -> Iterator[_MarkedHtml]:
-        """Follow the start, the middle or the end of a field. A form's field has its value at the start."""
+        """Follow the start, the middle or the end of a field. The start of a form field has its value."""
         kind = get_attribute(character, "fldCharType")
         if kind == "begin":
             self._fields.append(_Field())
@@ -376,7 +376,7 @@ class _DocxHtmlWriter:
         return html or ""
 
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
-        """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""
+        """Yield a drawing's pictures, with `words` as description. Keep its text boxes for later."""
         for child in parent:
             described = child.find("{*}docPr")
             words = get_attribute(child, "alt") or words
@@ -405,7 +405,7 @@ class _DocxHtmlWriter:
 
 
 def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
-    """Yield the elements with some names, also those in controls and tracked insertions around them."""
+    """Yield the children with these names, also those inside controls and tracked insertions."""
     for child in parent:
         name = get_local_name(child)
         if name in names:
@@ -415,7 +415,7 @@ def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
 
 
 def _has_first_row(table: Any) -> bool:
-    """Return whether the look of a table, in words or as a bit of a number, makes its first row a head."""
+    """Return whether a table's look, by a name or a bit of a number, makes its first row a header."""
     look = table.find("{*}tblPr/{*}tblLook")
     if look is None:
         return False
@@ -426,7 +426,7 @@ def _has_first_row(table: Any) -> bool:
 
 
 def _read_size(formatting: Mapping[str, str]) -> float:
-    """Return the size of letters, or infinity if it is unknown."""
+    """Return the size of letters in half points, or infinity if it is unknown."""
     size = formatting.get("sz", "")
     return int(size) if size.isdecimal() else math.inf
 
@@ -436,7 +436,7 @@ def _list_marks(
 ) -> tuple[str, ...]:
     """List the HTML elements around a run. `own` is formatting that differs from that of its paragraph.
 
-    `is_smaller` tells whether it is smaller than the letters before it. If not, its position only moves it.
+    A raised or lowered position makes the run a script only if it `is_smaller` than the letters before it.
     """
     marks = [tag for look, tag in _MARKS.items() if has_format(own, look)]
     align = formatting.get("vertAlign")
@@ -457,7 +457,7 @@ def _write_cell(cell: _Cell) -> str:
 
 
 def _join_pieces(pieces: Iterator[_MarkedHtml]) -> str:
-    """Join the parts of a line, and put neighbours that look the same into one element."""
+    """Join the parts of a line. Neighbours with the same marks share one element."""
     out: list[str] = []
     for marks, group in groupby(pieces, lambda piece: piece[0]):
         text = "".join(html for _, html in group)

@@ -1,4 +1,4 @@
-"""What the styles and lists of a Word document say of a paragraph: its level, formatting and number."""
+"""Reads the level, formatting and number of paragraphs from the styles and lists of a Word document."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _HEADING_NAME = re.compile("heading ?([1-9])", re.IGNORECASE)
 
 
 class Style(Struct, frozen=True, kw_only=True):
-    """What a style says, or a paragraph together with its style."""
+    """The properties of a style, or of a paragraph with its style."""
 
     names: tuple[str, ...] = ()
     """Its name and the names of the styles that it is based on, in lower case."""
@@ -24,7 +24,7 @@ class Style(Struct, frozen=True, kw_only=True):
     """0-based outline level."""
     number_id: str = ""
     number_level: int = -1
-    """0-based level in a list, or -1 if the list knows it."""
+    """0-based level in a list, or -1 if the list has a level for this style."""
     formatting: Mapping[str, str] = {}
     """The value of each property of its text, such as `b` for bold, by name."""
 
@@ -74,13 +74,13 @@ def _inherit(style: Style, element: Any, name: str = "") -> Style:
 
 
 def get_child_value(element: Any, path: str) -> str:
-    """Return the value of an element below another one, or an empty string."""
+    """Return the `val` of the element at `path` below `element`, or an empty string."""
     child = element.find(f"{{*}}{path}") if element is not None else None
     return get_attribute(child, "val") if child is not None else ""
 
 
 def read_formatting(element: Any) -> dict[str, str]:
-    """Return the values of the properties of text in the `rPr` of an element. One without a value is on."""
+    """Return the text properties in the `rPr` of an element. A property without a value gets "1", for on."""
     properties = element.find("{*}rPr") if element is not None else None
     if properties is None:
         return {}
@@ -97,7 +97,7 @@ def has_format(formatting: Mapping[str, str], name: str) -> bool:
 
 
 def is_on(element: Any, path: str) -> bool:
-    """Return whether an element is below another one, and is not switched off."""
+    """Return whether `element` has an element at `path` that is not switched off."""
     child = element.find(f"{{*}}{path}") if element is not None else None
     return child is not None and is_true(get_attribute(child, "val") or "1")
 
@@ -112,7 +112,7 @@ class Numbering:
         self._levels: dict[str, dict[int, ListLevel]] = {}
         self._counters: dict[str, ListCounter] = {}
         self.decimal_kinds: dict[str, None] = {}
-        """The kinds of numbers that Word writes in another way, and that are decimals here."""
+        """The kinds of numbers that this program writes as decimals, unlike Word."""
 
     def count_paragraph(self, paragraph: Any, style: Style) -> tuple[str, int, bool]:
         """Count a paragraph. Return its number, its level in the list from 0, and whether it has a bullet."""
@@ -141,7 +141,7 @@ class Numbering:
         return "" if has_bullet else text, level, has_bullet
 
     def _read_levels(self, list_id: str, number: Any, counter: ListCounter) -> dict[int, ListLevel]:
-        """Read the levels of a list, and restart the levels for which this use of the list says so."""
+        """Read the levels of a list. Restart the levels that this use of the list starts again."""
         levels = dict(map(_read_level, self._lists[list_id].iterfind("{*}lvl")))
         for override in number.iterfind("{*}lvlOverride"):
             levels |= dict(map(_read_level, override.iterfind("{*}lvl")))

@@ -59,7 +59,7 @@ def convert_epub(data: bytes, name: str) -> ExtractedText:
 
 
 def _superscript_note_marks(page: Any) -> None:
-    """Raise the marks of notes, because perhaps only their style raises them, and no element."""
+    """Put the marks of notes into `sup` elements. In the page, perhaps only a style raises them."""
     for link in page.iter("a"):
         is_mark = "noteref" in f"{link.get('epub:type', '')} {link.get('role', '')}"
         if is_mark and next(link.iter("sup"), None) is None and next(link.iterancestors("sup"), None) is None:

@@ -1,6 +1,6 @@
-"""The table of the formats that are converted. Other modules read here what they know about a format.
+"""The table of the formats that are converted. All facts about a format are in its row.
 
-It imports nothing, because each command names the formats in its help.
+This module imports nothing, because each command names the formats in its help.
 """
 
 TYPE_CHECKING = False  # `typing` and `pkgutil` take longer to load than all of this
@@ -64,7 +64,7 @@ class Format:
     def load_converter(self) -> "Callable[..., ExtractedText]":
         """Import the function that converts a file, given its bytes and the name to use in messages.
 
-        Those of PDF and HTML have more parameters.
+        The converters of PDF and HTML have more parameters.
 
         Raises:
             ImportError: The package is not installed.

@@ -40,7 +40,7 @@ _TEXT_BEFORE = XPath("preceding::text()[1]")
 _TEXT_AFTER = XPath("following::text()[1]")
 _TICKS = re.compile("`+")
 _EMPHASES = {"**": ("\ufdd0", "\ufdd1", "b"), "*": ("\ufdd2", "\ufdd3", "i"), "~~": ("\ufdd4", "\ufdd5", "s")}
-"""By sign: what stands at both ends of its words until the text around them is known, and its tag in HTML."""
+"""By sign: two characters that mark its words until the text around them is known, and its HTML tag."""
 _OPENINGS = frozenset(opening for opening, _, _ in _EMPHASES.values())
 _EMPHASIS_END = re.compile("[\ufdd0-\ufdd5]")
 _SCRIPTS = frozenset({"sup", "sub"})
@@ -59,9 +59,9 @@ _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"[0-9]{1,9}\. ")
-"""The start of a list whose numbers Markdown has."""
+"""The start of a list with numbers that Markdown can write."""
 _TIGHT_LIST = re.compile(r"(?:-|1\.) ")
-"""The start of a list that Markdown reads as one without an empty line above it."""
+"""The start of a list that Markdown recognises without an empty line above it."""
 _LIST_END = "<!-- -->"
 """Keeps the next list from continuing this one."""
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
@@ -91,7 +91,7 @@ def convert_html(html: str, *, base_url: str | None = None) -> ExtractedText:
 def convert_html_file(
     data: bytes, name: str, *, charset: str | None = None, base_url: str | None = None
 ) -> ExtractedText:
-    """Convert a file to Markdown. A page from the web has the charset of its HTTP header, and its URL."""
+    """Convert a file to Markdown. `charset`, from the HTTP header, and `base_url` are those of a web page."""
     text, notes = decode_html(data, charset)
     try:
         return replace(convert_html(text, base_url=base_url), notes=notes)
@@ -198,7 +198,7 @@ def _write_emphases(text: str) -> str:
 
 
 def _is_in_word(character: str) -> bool:
-    """Return whether a character is neither white space nor punctuation for Markdown; not if it is empty."""
+    """Return whether a character is neither white space nor punctuation for Markdown. False for ""."""
     if not character or character.isspace():
         return False
     category = unicodedata.category(character)
@@ -288,7 +288,7 @@ def _write_heading(element: Any) -> list[_BlockOrRun]:
 
 
 def _write_ruby(element: Any, around: frozenset[str]) -> list[_BlockOrRun]:
-    """Write words, then in brackets how they are read. In a page, readings are among the words."""
+    """Write words, then their reading in brackets. In a page, the readings are between the words."""
     reading = "".join(text for part in element.iter("rt") for text in part.itertext()).strip()
     for part in [*element.iter("rt", "rp")]:
         part.clear(keep_tail=True)
@@ -405,7 +405,7 @@ def _write_list(element: Any) -> list[str]:
 
 
 def _join_blocks(blocks: Sequence[str]) -> str:
-    """Join the blocks of an item. Between its words and a list, an empty line would set all items apart."""
+    """Join the blocks of an item. An empty line between its words and a list would make the list loose."""
     first, *others = blocks or [""]
     is_followed = others and not isinstance(first, _Block) and _TIGHT_LIST.match(others[0])
     return "\n\n".join([f"{first}\n{others.pop(0)}" if is_followed else first, *others])
@@ -465,10 +465,7 @@ def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
 
 
 def _list_texts(rows: Sequence[Mapping[int, _Cell]]) -> list[list[str]]:
-    """List the texts of each row, one for each column. Columns that only place others are left out.
-
-    In such a column, no cell with words begins.
-    """
+    """List the texts of each row, one for each column. Leave out columns where no cell with words begins."""
     used = {column for cells in rows for column, cell in cells.items() if cell.text and not cell.is_repeated}
     columns = sorted(used or {column for cells in rows for column in cells})
     # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
@@ -476,7 +473,7 @@ def _list_texts(rows: Sequence[Mapping[int, _Cell]]) -> list[list[str]]:
 
 
 def _count_header_rows(rows: Sequence[Any]) -> int:
-    """Return how many rows at the top are headers. A lone head in a later row is a title."""
+    """Return how many rows at the top are headers. After the first row, a lone header cell is a title."""
     for number, row in enumerate(rows):
         is_title = number and len(row) < 2
         if is_title or any(cell.tag != "th" for cell in row):
@@ -505,7 +502,7 @@ def _write_cell(cell: Any) -> str:
 
 
 def _join_code_lines(block: Any) -> None:
-    """Make a code block in a cell code with line breaks."""
+    """Turn a code block in a cell into inline code with line breaks."""
     text = f"\n{_read_code(block)}\n".replace("\n", _LINE_SEPARATOR)
     block.clear(keep_tail=True)
     block.tag = "code"

@@ -9,7 +9,7 @@ from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS
 
 
 def escape_words(words: str) -> str:
-    """Write words of a document, without the two signs between which the number of a note stands."""
+    """Escape words of a document for HTML. Remove the two signs that enclose the number of a note."""
     return escape(words.translate(WITHOUT_NOTE_SIGNS))
 
 
@@ -27,7 +27,7 @@ class BlockWriter:
         self._lists: list[_OpenList] = []
 
     def append(self, block: str, level: int = 0) -> None:
-        """Add a block below the open items of lists up to a level."""
+        """Add a block. It belongs to the open list items of lower levels than `level`."""
         self._close(level)
         self._out.append(block)
 

@@ -1,4 +1,4 @@
-"""What the names of HTML elements say about the lines of a page, and where its links lead."""
+"""The HTML elements that start lines or mark words, and the targets of links."""
 
 import re
 from urllib.parse import quote, urljoin, urlsplit
@@ -15,7 +15,7 @@ _SIGNS = {Emphasis.STRONG: "**", Emphasis.ITALIC: "*", Emphasis.STRUCK: "~~", Em
 MARKS_BY_NAME = {
     name: _SIGNS[emphasis] for name, emphasis in EMPHASES.items() if name not in (*HEADINGS, "summary")
 } | {"q": '"', "sup": "sup", "sub": "sub"}
-"""What is written around the words of an element: a sign of Markdown, or the name of a tag."""
+"""By element: what is written around its words, a sign of Markdown or the name of a tag."""
 ATTRIBUTE_LENGTH_MAX = 2_000
 """Maximum number of characters of an attribute that are read."""
 _SCHEMES = frozenset({"", "http", "https", "mailto"})

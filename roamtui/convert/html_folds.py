@@ -1,7 +1,7 @@
 """Find the parts of a page that are folded, such as panels of tabs, and write tab labels above their panels.
 
-A reader can unfold these parts, so they are text. A hidden part that no control opens stays hidden, because
-it may be planted.
+A reader can unfold these parts, so they are text. A hidden part that no control opens is left out, because no
+person can read it.
 """
 
 import re

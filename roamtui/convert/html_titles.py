@@ -1,4 +1,4 @@
-"""Make headings of bold lines, in pages without headings, such as filings.
+"""Turns bold lines into headings, in pages that have no headings, such as filings.
 
 Three or more bold lines without text between them are a cover, so they stay as they are.
 """
@@ -15,21 +15,21 @@ from roamtui.convert.xml_elements import join_text
 _BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
 _BOLD_TAGS = ("b", "strong")
 _TITLE = re.compile(r"[^\W_].*[^\W_].*[^,;:]", re.DOTALL)
-"""Neither in brackets, nor a bullet, a page number or a label."""
+"""Text that may be a title: not in brackets, and not a bullet, a page number or a label."""
 _TITLE_TAGS = ("p", "div", "center", "section")
 _WITHOUT_TITLES = ("ul", "ol", "dl", "blockquote", "pre")
 _LENGTH_MAX = 160
 _COVER_LINES_MIN = 3
 _REPEATED_MIN = 3
-"""A line that occurs so often is the head of each printed page, not a title."""
+"""A line that occurs this often is the header of printed pages, not a title."""
 _Line = tuple[Any, str, bool]
 """An element that a page shows as one line or paragraph, its words, and whether it looks like a title."""
 
 
 def promote_titles(root: Any) -> None:
-    """Make headings of the lines that look like titles.
+    """Turn the lines that look like titles into headings.
 
-    A page with headings stays as it is, unless all of them are heads of its printed pages.
+    A page with headings stays as it is, unless all of them are headers of printed pages.
     """
     headings = [*root.iter(*HEADINGS)]
     if any(count < _REPEATED_MIN for count in Counter(map(join_text, headings)).values()):

@@ -29,7 +29,7 @@ from roamtui.markdown.inline import HIDDEN_TAGS
 _DEPTH_MAX = 80
 """Maximum depth of the tree, twice as deep as real pages. Only the text of deeper elements is kept."""
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
-"""Elements that are removed, because a word that is partly in one must be escaped as a whole."""
+"""Elements whose tags are removed, so that a word that is partly in one is escaped as a whole."""
 _HIDDEN_NAMES = HIDDEN_TAGS.union(("nav", "object", "audio", "video", "canvas", "datalist")) - {"svg"}
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _FIELDS = frozenset({"button", "input", "select"})
@@ -77,7 +77,7 @@ def read_page(
 ) -> tuple[Any, str]:
     """Return the tree of a page without hidden elements, and its title.
 
-    If `finds_titles` is true, the lines of a page without headings that look like titles become headings.
+    With `finds_titles`, lines that look like titles become headings, if the page has no headings.
 
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.
@@ -176,7 +176,7 @@ def _convert_formulas(root: Any) -> None:
 
 
 def _replace_formula(match: re.Match[str]) -> str:
-    """Return a formula as text. Dollars may be prices or names, and an unknown command stays as it is."""
+    """Return a formula in brackets as text. Text between dollars stays, because it may be prices or names."""
     is_bracketed = match.lastgroup in ("round", "square")
     return (is_bracketed and convert_formula(get_formula(match))) or match[0]
 
@@ -206,7 +206,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         return True
     if element.tag == "button" and next(element.iterancestors("pre"), None) is not None:
         return True
-    if element.tag == "footer":  # that of a quote names who said it
+    if element.tag == "footer":  # the footer of a quote names who said it
         return next(element.iterancestors("blockquote", "figure"), None) is None
     is_invisible = (
         element.get("hidden", "until-found").lower() != "until-found"
@@ -268,7 +268,7 @@ def _wrap_loose_cells(root: Any) -> None:
 
 
 def _join_marked(root: Any) -> None:
-    """Join neighbours with the same mark, because `*a**b*` is no Markdown. Targets of links stay."""
+    """Join neighbours with the same mark, because `*a**b*` is not valid Markdown. Targets of links stay."""
     for element in [*root.iter(*_SIGNED)]:
         before = element.getprevious()
         if before is None or before.tail or element.get("id"):
@@ -281,7 +281,7 @@ def _join_marked(root: Any) -> None:
 
 
 def _promote_signatures(root: Any) -> None:
-    """Make headings of the functions and classes that Sphinx lists, one level below the last heading."""
+    """Turn the functions and classes that Sphinx lists into headings, one level below the last heading."""
     level = 0
     for element in [*root.iter(*HEADINGS, "dt")]:
         if element.tag != "dt":

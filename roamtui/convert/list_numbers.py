@@ -1,4 +1,4 @@
-"""Numbers of lists and headings, as word processors and presentations write them."""
+"""Formats the numbers of lists and headings as word processors and presentations do."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,20 +12,20 @@ _ROMANS = (
 _ROMAN_MAX = 5_000
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _REPEATS_MAX = 30
-"""A letter is repeated at most this often. Higher numbers are written in figures."""
+"""A letter is repeated at most this often. Higher numbers are decimals."""
 _ORDINAL_NAMES = """
 First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth Eleventh Twelfth Thirteenth Fourteenth
 Fifteenth Sixteenth Seventeenth Eighteenth Nineteenth Twentieth
 """
 _ORDINALS = dict(enumerate(_ORDINAL_NAMES.split(), start=1))
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
-"""A number with which a list item of Markdown can begin, such as `3.`."""
+"""A number that can begin a list item in Markdown, such as `3.`."""
 
 
 def format_list_number(number: int, kind: str) -> str:
-    """Format a number of a list. `kind` is a name of Word, or the first number of such a list.
+    """Format a list number. `kind` is Word's name, such as `upperRoman`, or the first number, such as `I`.
 
-    A number that its kind does not have, or whose kind is unknown, is written as a decimal.
+    If the kind is unknown, or does not have this number, the number is a decimal.
     """
     if kind.isdecimal():
         return str(number).zfill(len(kind))
@@ -38,7 +38,7 @@ def is_known_kind(kind: str) -> bool:
 
 
 def _repeat_letter(letters: str) -> Callable[[int], str]:
-    """Return a function that writes numbers as the letters of an alphabet, then as each letter twice."""
+    """Return a function that writes numbers as letters: from a to z, then from aa to zz, then from aaa on."""
 
     def format_letter(number: int) -> str:
         count, index = divmod(number - 1, len(letters))
@@ -67,21 +67,21 @@ _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("i", "lowerRoman"), _format_roman),
     **dict.fromkeys(("I", "upperRoman"), lambda number: _format_roman(number).upper()),
 }
-"""How numbers are written, by the name of Word or the first number of a list of OpenDocument."""
+"""By Word's name of a kind, or by the first number of an OpenDocument list: the function for its numbers."""
 
 
 class ListLevel(Struct, frozen=True, kw_only=True):
     """How a level of a list is numbered."""
 
     kind: str = "decimal"
-    """See `format_list_number`; `bullet` for a list without numbers."""
+    """A kind as in `format_list_number`, or `bullet` for a level without numbers."""
     pattern: str = ""
     """The number as a person sees it, with `%1` for the number of the first level, and so on."""
     start: int = 1
     restart_level: int = 9
-    """The level restarts after an item of the levels above it, up to this many of them."""
+    """The level restarts after an item of one of the first `restart_level` levels."""
     is_legal: bool = False
-    """Whether the numbers of all levels are written in figures."""
+    """Whether the numbers of all levels are decimals."""
 
 
 class ListCounter(Struct):
@@ -90,13 +90,13 @@ class ListCounter(Struct):
     _numbers: dict[int, int] = field(default_factory=dict)
 
     def restart(self, level: int, start: int) -> None:
-        """Let the next item of a level have the number `start`."""
+        """Give the next item of a level the number `start`."""
         self._numbers[level] = start - 1
 
     def count_item(self, level: int, levels: Mapping[int, ListLevel]) -> str:
-        """Count an item, and return its number as a person sees it: empty if the level has none."""
+        """Count an item. Return its number as a person sees it, or "" if the level has no numbers."""
         shape = levels.get(level, ListLevel())
-        for higher in range(level):  # one without an item counts as if it had one
+        for higher in range(level):  # a level without an item counts as if it had one
             self._numbers.setdefault(higher, levels.get(higher, ListLevel()).start)
         self._numbers[level] = self._numbers.get(level, shape.start - 1) + 1
         for deeper in [each for each in self._numbers if each > level]:

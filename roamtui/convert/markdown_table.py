@@ -1,4 +1,4 @@
-"""Write tables as Markdown, long ones in sections."""
+"""Writes tables as Markdown. A long table becomes several sections."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,11 +8,11 @@ from roamtui.markdown.escaping import escape_inline, write_heading, write_row, w
 from roamtui.plain import shorten
 
 _SECTION_LENGTH = 4_000
-"""Length of the rows in a section, in characters, so that a section has one page."""
+"""Length of the rows of a section, in characters. A section is about one page long."""
 _TITLE_CELL_LENGTH_MAX = 24
-"""Maximum length of a cell in the title of a section, so that an outline has room for two."""
+"""Maximum length of a cell in the title of a section. An outline must have room for two cells."""
 REPEATED_LENGTH_MAX = 200
-"""A longer text is not repeated in the further columns and rows of its cell."""
+"""A longer text is not repeated in the other columns and rows that its cell covers."""
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
@@ -23,7 +23,7 @@ def is_header(cells: Iterable[str]) -> bool:
 
 
 def write_rows(header_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table of Markdown cells. Its header rows become one, because Markdown needs exactly one."""
+    """Write a table of Markdown cells. Its header rows are joined, because Markdown has exactly one."""
     heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip_longest(*header_rows, fillvalue="")]
     width = max(map(len, (heads, *rows)), default=0)
     heads += [""] * (width - len(heads) if heads else 0)
@@ -37,11 +37,11 @@ def write_table(
     *,
     is_section: bool = False,
 ) -> Iterator[str]:
-    """Yield a table. A long one is divided into sections, each with the header.
+    """Yield the blocks of a table. A long table is divided into sections, each with the header.
 
-    The title of a section has the first cells and the `numbers` of its first and last row. With `is_section`,
-    a short table is a section too. Rows may differ in length: a short one stays short, and the header is as
-    wide as the widest row below it.
+    The title of a section names the first cells and the `numbers` of its first and last row. With
+    `is_section`, a short table is a section too. Rows may differ in length: a short row stays short, and the
+    header is as wide as the widest row below it.
     """
     lines = [_write_line(row) for row in rows]
     if not is_section and sum(map(len, lines)) <= _SECTION_LENGTH:

@@ -1,6 +1,6 @@
-"""Convert a Jupyter notebook to Markdown: its Markdown as written, its code, and its outputs as text.
+"""Converts a Jupyter notebook to Markdown: its Markdown as written, its code, and its outputs as text.
 
-No code is run. Pictures, which a notebook holds as base64, are left out.
+No code is run. Pictures are left out.
 """
 
 import json
@@ -73,7 +73,7 @@ def _close_blocks(source: str) -> str:
 
 
 def _write_output(output: Mapping[str, Any]) -> str:
-    """Write the part of an output that Jupyter shows; return an empty text for a picture."""
+    """Write the part of an output that Jupyter shows. Return an empty string for a picture."""
     data = output.get("data") or {"text/plain": output.get("text")}  # a stream has only text
     page, markdown, formula, text = (
         _join_lines(data.get(f"text/{name}")) for name in ("html", "markdown", "latex", "plain")
@@ -93,7 +93,7 @@ def _write_output(output: Mapping[str, Any]) -> str:
     if output.get("output_type") == "error":
         summary = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
         text = "\n".join(map(_join_lines, output.get("traceback") or [summary]))
-    # Without terminal colours, and text that a progress bar has overwritten.
+    # Remove terminal colours, and text that a progress bar has overwritten.
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _TERMINAL_CODE.sub("", text).split("\n"))
     text = "\n".join(lines).strip("\n").rstrip()
     return write_code(text, "output") if text else ""
@@ -112,7 +112,7 @@ def _escape_headings(text: str) -> str:
 
 
 def _join_lines(value: object) -> str:
-    """Return a text that may be stored as a list of lines; return an empty text for any other value."""
+    """Return a text that may be stored as a list of lines. Return an empty string for any other value."""
     if isinstance(value, list):
         return "".join(value)
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Write numbers as the format of their cell shows them, but with all their digits, and dates as ISO."""
+"""Writes numbers as the format of their cell shows them, but with all their digits, and dates as ISO 8601."""
 
 import math
 import re
@@ -8,19 +8,19 @@ from decimal import Decimal
 _LITERAL = re.compile(r'"([^"]*)"?|\\(.)|\[\$([^\]-]*)[^\]]*\]|[_*].', re.DOTALL)
 """Words in a format. What follows `_` gives the width of a space, and what follows `*` fills the cell."""
 _PLAIN = re.compile(r"\[[<=>]|E[+-]|[0#?]\s*/", re.IGNORECASE)
-"""A condition, an exponent or a fraction. Then the number is written as it is."""
+"""A condition, an exponent or a fraction. With one of these, the number is written without its format."""
 _DURATION = re.compile(r"\[[hms]+\]", re.IGNORECASE)
 _DATE = re.compile("[ymdhs]", re.IGNORECASE)
 _DIGITS = re.compile(r"[0#?](?:.*[0#?])?\.?", re.DOTALL)
 """From the first place of a digit to the last."""
 _HIDDEN = 0xF0000
-"""Added to the characters of words, so that none looks like a part of the format."""
+"""Added to the code of each character of words, so that none looks like a part of the format."""
 _GROUP_END = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 _WHOLE_MAX = 1e21
-"""A whole number from here on is written with an exponent."""
+"""A whole number is written with an exponent from this size on."""
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - the dates of spreadsheets have no zone
 _LEAP_DAY = 60
-"""Number of 29 February 1900, which never was, but spreadsheets count it."""
+"""Number of 29 February 1900. There was no such day, but spreadsheets count it."""
 _DAYS_MAX = 2_958_466
 """Number of the day after 31 December 9999."""
 BUILT_IN_FORMATS = {
@@ -33,11 +33,11 @@ BUILT_IN_FORMATS = {
     **dict.fromkeys((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)), "yyyy-mm-dd"),
     46: "[h]:mm:ss",
 }
-"""The formats that a file need not contain. The computer chooses their currency, if they have one."""
+"""The formats that a file need not contain, by id. Currencies are left out: each computer shows its own."""
 
 
 class NumberFormat:
-    """The format of cells. Only its first part is read, which is for numbers above 0, or for all numbers."""
+    """The format of cells. Only its first part is read: it is for numbers above 0, or for all numbers."""
 
     def __init__(self, code: str) -> None:
         """Parse the code of a format, such as `#,##0.00;[Red]-0.00`."""
@@ -64,9 +64,9 @@ class NumberFormat:
         self._decimals_min = decimals.count("0")
 
     def format_number(self, value: float, epoch_days: int = 0) -> str:
-        """Return a number as the format shows it, with a minus if it is below 0.
+        """Return a number as the format shows it, with a minus sign if it is below 0.
 
-        `epoch_days` are added to a date, for a workbook whose days count from 1904.
+        `epoch_days` are added to a date. They are not 0 in a workbook that counts days from 1904.
         """
         if self._is_plain or not math.isfinite(value):
             return write_plain(value)
@@ -101,7 +101,7 @@ def _show(shape: str) -> str:
 
 
 def _fill(literals: list[str], digits: str) -> str:
-    """Put each literal before one of the last digits. All other digits stay together at the start."""
+    """Put one literal before each of the last digits. The other digits stay together at the start."""
     filled = ""
     for literal in reversed(literals):
         filled = literal + digits[-1:] + filled
@@ -110,7 +110,7 @@ def _fill(literals: list[str], digits: str) -> str:
 
 
 def write_plain(value: float) -> str:
-    """Return a number without a format, with all digits that Excel shows, and none that the file lacks."""
+    """Return a number without a format, with up to 15 significant digits, as many as Excel shows."""
     is_whole = value.is_integer() and abs(value) < _WHOLE_MAX
     return str(int(Decimal(repr(value)))) if is_whole else f"{value:.15g}"
 
@@ -122,7 +122,7 @@ def write_duration(seconds: float) -> str:
 
 
 def drop_midnight(text: str) -> str:
-    """Return a date without its time if that is midnight, which programs save with each date."""
+    """Return a date without its time if that is midnight, because programs save midnight with each date."""
     return text.removesuffix(" 00:00:00")
 
 

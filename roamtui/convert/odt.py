@@ -18,7 +18,7 @@ tracked-changes annotation -decls forms table-of-content -index bibliography-sou
 covered-table-cell
 """
 _SKIPPED = tuple(_SKIPPED_NAMES.split())
-"""Ends of the names of elements that are not text, or repeat headings or the words of a cell."""
+"""Ends of the names of elements that are not text, or that repeat headings or the words of a cell."""
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
@@ -45,7 +45,7 @@ class _OdtHtmlWriter:
         self._styles = OdtStyles(styles, root)
         self._lists = OdtLists(styles, root)
         self._number = ""
-        """Number of an item of a list, which the next paragraph begins with."""
+        """The number of a list item, to write at the start of the next paragraph."""
         self.notes: list[str] = []
 
     def write_content(self, parent: Any) -> str:
@@ -123,7 +123,7 @@ class _OdtHtmlWriter:
         return content
 
     def _write_list(self, element: Any) -> str:
-        """Write a list. Items with numbers that Markdown lacks are paragraphs that begin with the number."""
+        """Write a list. If Markdown has no such number, the item is a paragraph that begins with it."""
         blocks = BlockWriter()
         self._lists.enter(element)
         for item in element:

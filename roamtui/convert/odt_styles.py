@@ -1,4 +1,4 @@
-"""What the styles of an OpenDocument text say: formatting, outline levels, and numbers."""
+"""Reads formatting, outline levels and list numbers from the styles of an OpenDocument text."""
 
 import re
 from typing import Any
@@ -17,10 +17,10 @@ _KINDS = (
     "default-outline-level",
 )
 _POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
-"""A raised or lowered text position. The share of the height comes first."""
+"""A raised or lowered text position. A number is a percentage of the height."""
 
 _HEADING = re.compile(r"Heading_20_(\d+)")
-"""The name of a heading's style, which has no level in a text that was made from HTML."""
+"""The name of a heading's style. In a text that was made from HTML, only the name has the level."""
 
 
 class OdtStyle(Struct, frozen=True, kw_only=True):
@@ -29,9 +29,9 @@ class OdtStyle(Struct, frozen=True, kw_only=True):
     names: frozenset[str] = frozenset()
     """Its name and those of the styles that it inherits from."""
     formatting: frozenset[str] = frozenset()
-    """Such as `bold` or `super`."""
+    """Names such as `bold` or `super`."""
     outline_level: int = 0
-    """1-based, or 0 for body text."""
+    """1-based outline level, or 0 for body text."""
     is_unnumbered: bool = False
     """Whether a heading in this style has no number."""
 
@@ -48,7 +48,7 @@ class OdtStyles:
         self._styles: dict[tuple[str, str], OdtStyle] = {}
 
     def get_style(self, family: str, name: str) -> OdtStyle:
-        """Return a style. One that is not defined has only its name."""
+        """Return a style. An undefined style has only its name."""
         if (family, name) not in self._styles:
             self._styles[family, name] = self._resolve(family, name)
         return self._styles[family, name]
@@ -93,11 +93,11 @@ class OdtLists:
         self._outline = _read_levels(next(outlines, None))
         self._headings = ListCounter()
         self._counters: dict[str, ListCounter] = {}
-        """By the name of the list style, and by the id of a list."""
+        """The counters of lists, by the name of the list style and by the id of the list."""
         self._open: list[tuple[str, ListCounter]] = []
 
     def count_heading(self, heading: Any, level: int) -> str:
-        """Count a heading, and return its number; empty if headings have none."""
+        """Count a heading. Return its number, or "" if headings have none."""
         if get_attribute(heading, "is-list-header") == "true" or not self._outline:
             return ""
         if get_attribute(heading, "restart-numbering") == "true":
@@ -105,7 +105,7 @@ class OdtLists:
         return self._headings.count_item(level - 1, self._outline)
 
     def enter(self, element: Any) -> None:
-        """Open a list, which may be in an item of another one."""
+        """Open a list. It may be inside an item of another list."""
         name = get_attribute(element, "style-name")
         if self._open:
             around, counter = self._open[-1]
@@ -123,7 +123,7 @@ class OdtLists:
         self._open.pop()
 
     def count_item(self, item: Any) -> str:
-        """Count an item of the innermost list, and return its number; empty if it has a bullet."""
+        """Count an item of the innermost list. Return its number, or "" if it has a bullet."""
         name, counter = self._open[-1]
         level = len(self._open) - 1
         if get_attribute(item, "start-value"):
@@ -151,5 +151,5 @@ def _read_levels(style: Any) -> dict[int, ListLevel]:
 
 
 def read_count(element: Any, name: str) -> int:
-    """Return the number in an attribute, or 1 if it is missing or no number from 1 on."""
+    """Return the number in an attribute, or 1 if it is missing, not a number, or less than 1."""
     return max(1, read_number(get_attribute(element, name), 1))

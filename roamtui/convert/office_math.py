@@ -14,10 +14,10 @@ _FORMS = {
     "sPre": "_{0}^{1}{2}",
     "mroot": "^{1}√{0}",
 }
-"""How a structure is written, with its parts. A part that is not a single word is in brackets."""
+"""How each structure is written, with its parts by number. A part of several words gets brackets."""
 _WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
 _STRUCTURES = frozenset({*_FORMS, "rad", "msqrt", "nary", "mmultiscripts", "mrow", "mstyle"})
-"""Elements that could run into the next part."""
+"""Elements whose text could merge with the next part."""
 _LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
 _UNSEEN_SIGN = re.compile("[\u2061-\u2064]")
 """An invisible sign between two parts, such as the plus of a mixed number."""
@@ -75,14 +75,14 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each
 
 
 def _write_scripts(parts: list[str]) -> str:
-    """Write pairs of a lowered and a raised part, each of which may be empty."""
+    """Write pairs of a lowered and a raised part. Each part may be empty."""
     return "".join(
         sign + _put_in_brackets(part) for sign, part in zip(cycle("_^"), parts, strict=False) if part
     )
 
 
 def _join(elements: list[Any], parts: list[str]) -> str:
-    """Join parts. A space keeps `2 1/2` from becoming 21/2, and `πr^2 h` from becoming a power of 2h."""
+    """Join parts. A space keeps `2 1/2` from becoming `21/2`, and `πr^2 h` from becoming `πr^2h`."""
     text = ""
     was_structure = False
     for element, part in zip(elements, parts, strict=True):

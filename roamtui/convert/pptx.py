@@ -32,11 +32,11 @@ _LIST_KINDS = frozenset({"body", "obj"})
 """Kinds of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
 _LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ROW_HEIGHT = 457_200
-"""Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
+"""Shapes in the same half inch of height are side by side. Slides are measured in 1/914,400 of an inch."""
 _TITLE_LENGTH_MAX = 60
 """Maximum length of the first words of a slide without a title, in characters."""
 _LEVEL_MAX = 8
-"""The level of a paragraph is at most the ninth."""
+"""A paragraph has at most the ninth level. Levels count from 0."""
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
 
 
@@ -90,10 +90,10 @@ class _SlideReader:
         self._package = package
         self._relations: Mapping[str, Relation] = {}
         self.edges: list[str] = []
-        """The words at the edges of the slides."""
+        """The texts at the edges of the slides, such as footers. They are left out."""
 
     def read_slide(self, part: str) -> tuple[str, str, str]:
-        """Return a slide's title, the rest as HTML, and words if it is hidden; all may be empty."""
+        """Return a slide's title, the rest as HTML, and " (hidden)" if it is hidden. Each may be empty."""
         slide = self._package.parse(part, is_needed=bool(part))
         self._relations = self._package.read_relations(part)
         shapes = [shape for tree in slide.iterfind("{*}cSld/{*}spTree") for shape in tree]
@@ -113,7 +113,7 @@ class _SlideReader:
         return heading, body, " (hidden)" if not is_true(slide.get("show", "1")) else ""
 
     def _write_shapes(self, shapes: Iterable[Any]) -> Iterator[str]:
-        """Yield the HTML of shapes in reading order. Those without places of their own come first."""
+        """Yield the HTML of shapes in reading order. Shapes without a position come first."""
         for shape in sorted(shapes, key=_find_place):
             kind = _get_kind(shape)
             match get_local_name(shape):

@@ -1,6 +1,6 @@
-"""Convert reStructuredText to Markdown: headings by adornments, drawn tables as code, notes as alerts.
+"""Converts reStructuredText to Markdown: underlined titles become headings, notes become alerts.
 
-No directive reads a file.
+Directives that read a file are not followed.
 """
 
 import io
@@ -28,7 +28,7 @@ from roamtui.markdown.escaping import (
 
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
 _SHORT_ADORNMENT_MIN = 4
-"""An adornment with this length may be shorter than its title, as in docutils."""
+"""From this length on, an adornment may be shorter than its title, as in docutils."""
 _LINE = re.compile(r"( *)((?:[-*+]|(?:\d{1,9}|#)[.)]) +)?(.*)")
 """The indent, the mark of a list item, and the words of a line."""
 _DIRECTIVE = re.compile(r"\.\. ([a-z-]+)::\s*(.*)")
@@ -38,14 +38,14 @@ _TABLE_KINDS = frozenset({"list-table", "csv-table"})
 _ITEM_MARK = re.compile(r"[-*+](?: +|$)")
 _MARKS = re.compile(r"(?:[-*+](?: +|$))+")
 _COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?|\.\. \|.+\| replace::.*")
-"""The first line of a comment, or of the words for a name. Indented lines below it belong to it."""
+"""The first line of a comment or of a substitution. The indented lines below it belong to it."""
 _SUBSTITUTION = re.compile(r"^ *\.\. \|(.+)\| replace::(.*\n(?: +\S.*\n)*)", re.MULTILINE)
 _SUBSTITUTED = re.compile(r"``.+?``|\|(\S(?:[^|]*[^|\s])?)\|_{0,2}")
-"""Literal text, or a name that stands for other words."""
+"""Literal text, or a name in bars that is replaced by other words."""
 _NESTING_MAX = 10
 """Maximum depth of nested admonitions. Deeper ones stay as they are."""
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
-"""First line of a doctest or a table, which is written as code up to the next empty line."""
+"""First line of a doctest or a table. Up to the next empty line, it is written as code."""
 _ROLE_NAME = r":[A-Za-z][\w.+:-]{0,60}:"
 _TITLED_ROLE = re.compile(rf"(?!:(?:code|math|samp):){_ROLE_NAME}`([^`<>]*[^`<>\s])\s+<[^`<>]+>`")
 """A role with a title and a target. A reader sees only the title."""
@@ -68,7 +68,7 @@ _MARKDOWN_ONLY = re.compile(
     r"|(?<=\()\*+(?=\))|(?<=\[)\*+(?=\])|(?<=\")\*+(?=\")|(?<=')\*+(?=')"
     r"|(?<![\w`\]|])(?<!\.\. )_\w*"
 )
-"""Escaped signs and text between marks (in the group), or signs that are markup in Markdown only.
+"""Escaped signs and marked text, in the first group, or else signs that are markup in Markdown only.
 
 Stars are markup in reStructuredText at the bounds of a word, but not between quotes or brackets. A word that
 starts with an underscore is neither a reference nor the target of one.
@@ -82,7 +82,7 @@ class _TitleStyle(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """An item of a list that is open: the column of its mark, and of its words here and in Markdown."""
+    """An open list item: the columns of its mark and its words, and the column of its words in Markdown."""
 
     indent: int
     column: int
@@ -100,15 +100,15 @@ def convert_rst(data: bytes, name: str) -> ExtractedText:
 
 
 class _Writer:
-    """Writes lines as Markdown. `substitutions` has the words for which names stand."""
+    """Writes lines as Markdown. `substitutions` has the words that replace names in bars."""
 
     def __init__(self, substitutions: Mapping[str, str]) -> None:
         self._substitutions = substitutions
         self._styles: list[_TitleStyle] = []
-        """In the order of their levels."""
+        """The styles of titles, in the order of their levels."""
 
     def write_lines(self, lines: Sequence[str], depth: int = 0) -> list[str]:
-        """Write lines, which may be inside `depth` admonitions."""
+        """Write lines that are inside `depth` admonitions."""
         out: list[str] = []
         items: list[_Item] = []
         position = block_start = 0
@@ -144,9 +144,9 @@ class _Writer:
     def _write_block(
         self, lines: Sequence[str], position: int, column: int, words: str, depth: int
     ) -> tuple[str, str, int]:
-        """Write the code, table or admonition that the `words` of the line above `position` begin.
+        """Write the code, table or admonition that begins with `words`, the line above `position`.
 
-        Return what is left of the words, the block, which may be empty, and the position after it.
+        Return what is left of the words, the block, which may be empty, and the position after the block.
         """
         if _CODE_START.match(words):
             end = next((number for number in range(position, len(lines)) if not lines[number]), len(lines))
@@ -168,7 +168,7 @@ class _Writer:
         )
 
     def _write_directive(self, kind: str, argument: str, body: str, depth: int) -> str:
-        """Write a directive; return an empty text if it stays as it is."""
+        """Write a directive. Return an empty string if it stays as it is."""
         options = _OPTIONS.match(f"{body}\n")
         content = body[options.end() :] if options else body
         if kind == "math":
@@ -216,7 +216,7 @@ class _Writer:
         return self._write_inline(" ".join(filter(None, words)))
 
     def _write_inline(self, text: str) -> str:
-        """Convert raised type and links, and escape what is markup in Markdown only."""
+        """Convert raised and lowered text and links, and escape what is markup in Markdown only."""
         text = _SUBSTITUTED.sub(lambda name: self._substitutions.get(name[1], name[0]), text)
         literals = iter(_LITERAL.findall(text))
         text = _MARKDOWN_ONLY.sub(
@@ -230,9 +230,10 @@ class _Writer:
 
 
 def _enter_line(items: list[_Item], indent: int, mark: str, words: str) -> str:
-    """Return the start of a line: its indent in Markdown, and its mark with the next number for `#.`.
+    """Return the start of a line in Markdown: its indent, and its mark, with the next number for `#.`.
 
-    Close the items that end before it, and open its own. Markdown reads more than three spaces as code.
+    Close the items that end before the line, and open its own. Indent it by at most three spaces more than
+    the item around it, because Markdown reads four as code.
     """
     closed: _Item | None = None
     while words and items and indent < items[-1].column:
@@ -267,7 +268,7 @@ def _split_items(content: str) -> list[str]:
 def _read_title_style(lines: Sequence[str], position: int, *, is_start: bool) -> _TitleStyle | None:
     """Return the style of a title that begins at a line, or None.
 
-    A title without a line above it begins only where a block may, which `is_start` says.
+    `is_start` says whether a block may begin here. A title without an overline needs that.
     """
     line = lines[position]
     below = lines[position + 1] if position + 1 < len(lines) else ""

@@ -1,4 +1,4 @@
-"""Convert separated values (CSV, TSV)."""
+"""Converts separated values (CSV, TSV) to a Markdown table."""
 
 import csv
 import io
@@ -15,15 +15,15 @@ from roamtui.markdown.escaping import escape_inline, escape_line_starts
 
 _DELIMITERS = "\t;,|"
 _NAMED_DELIMITER = re.compile(r"\Asep=([^\s\"]|\t)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)
-"""First line of a file for Excel, which says what separates the cells, and is not a row.
+"""The first line of a file for Excel, if it names the delimiter. It is not a row.
 
-A quote and a line end have another meaning, so they never separate cells.
+A quotation mark and a line end have another meaning, so they are never delimiters.
 """
 _SAMPLE_ROWS = 50
 _DIVIDED_MIN = 0.8
-"""Minimum share of rows with several cells in a table."""
+"""Minimum share of the rows of a table that have several cells."""
 _TITLE_ROWS_MAX = 10
-"""Maximum number of rows above a table that have its title, and fewer than half of its cells."""
+"""Maximum number of title rows above a table. Fewer than half of their cells have words."""
 _CELL_LENGTH_MAX = 1_000_000_000
 
 

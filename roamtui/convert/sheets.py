@@ -1,6 +1,6 @@
 """Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: a section for each sheet.
 
-Formulas are not computed: the values that the spreadsheet program saved are read.
+Formulas are not computed. Their values are those that the spreadsheet program saved.
 """
 
 import io
@@ -35,10 +35,10 @@ from roamtui.plain import format_count
 _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
 _LONG_TIME = re.compile(r"PT(\d+)H(\d\d)M(\d\d)(?:[.,]\d+)?S")
-"""How an OpenDocument file saves a time of more than a day."""
+"""A duration of more than a day, as an OpenDocument file saves it."""
 _RAISED_STYLE = re.compile(rb"text-position=[\"'](?!0)")
 _TAG_START, _TAG_END = "\ue002", "\ue003"
-"""Brackets of the tags around a raised or lowered text, while it is in a cell of an OpenDocument file."""
+"""They stand for < and > in the tags around raised or lowered text in cells of an OpenDocument file."""
 
 
 def convert_sheets(data: bytes, name: str) -> ExtractedText:
@@ -112,9 +112,9 @@ def _read_by_calamine(data: bytes) -> Iterator[Sheet]:
 
 
 def _read_ods(package: ZipPackage, data: bytes) -> tuple[bool, Iterator[Sheet]]:
-    """Return the sheets of an OpenDocument file with their numbers as they are shown, and hidden rows marked.
+    """Return the sheets of an OpenDocument file, with numbers as they are shown, and with hidden rows marked.
 
-    Also return whether it may have raised texts that are not marked, because it is too large to be parsed.
+    Before them, return whether raised texts may be unmarked, because the file is too large to be parsed.
     """
     xml = package.read("content.xml")
     if not xml or len(xml) > PART_BYTES_MAX:
@@ -152,9 +152,9 @@ def _list_hidden(table: Any, kind: str, number_max: int) -> set[int]:  # noqa: A
 
 
 def _show_formats(content: Any, style_sheet: Any) -> None:  # noqa: ANN401
-    """Change each number into text as it is shown, unless that lacks a digit or sign.
+    """Turn each number into the text that is shown for it, unless that lacks a digit or the sign.
 
-    Put tags around raised texts, which would join the text before them.
+    Put tags around raised and lowered text, which would otherwise join the text before it.
     """
     styles = OdtStyles(content, style_sheet)
     for span in content.iter("{*}span"):
@@ -172,7 +172,7 @@ def _show_formats(content: Any, style_sheet: Any) -> None:  # noqa: ANN401
 
 
 def _list_digits(number: str) -> str:
-    """Return the digits of a number in any format, without the zeros at both ends; empty for other text."""
+    """Return the digits of a number in any format, without zeros at both ends. Empty for other text."""
     return "".join(filter(str.isdecimal, number)).strip("0")
 
 
@@ -197,7 +197,7 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
 
 
 def _list_covered(sheet: Sheet) -> dict[tuple[int, int], str]:
-    """Return the cells that merged cells cover, with their text. Rows without other words are left out."""
+    """Return the cells that merged cells cover, with their text. Rows without other cells are left out."""
     covered: dict[tuple[int, int], str] = {}
     room = _MERGED_MAX
     numbers = sorted(sheet.rows)
@@ -218,7 +218,7 @@ def _list_covered(sheet: Sheet) -> dict[tuple[int, int], str]:
 
 
 def _drop_hidden(sheet: Sheet) -> None:
-    """Empty hidden cells. A merged cell is shown in what is visible of it. Forget what hides no text."""
+    """Remove hidden cells. Move merged cells to their first visible place. Forget empty hidden columns."""
     for (top, left), (bottom, right) in sheet.merged:
         number = next((each for each in range(top, bottom + 1) if each not in sheet.hidden_rows), top)
         column = next((each for each in range(left, right + 1) if each not in sheet.hidden_columns), left)
@@ -236,7 +236,7 @@ def _drop_hidden(sheet: Sheet) -> None:
 def _write_blocks(sheet: Sheet) -> Iterator[str]:
     """Yield rows between empty rows as a table. Rows of one cell above it, such as titles, are paragraphs.
 
-    If the tables would have too many cells, set the number of the rows that are read.
+    If the tables would have too many cells, stop, and set `rows_max` of the sheet.
     """
     covered = _list_covered(sheet)
     _drop_hidden(sheet)

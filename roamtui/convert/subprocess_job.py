@@ -1,7 +1,7 @@
-"""Convert a file in a subprocess with limits of time and memory.
+"""Converts a file in a subprocess with limits of time and memory.
 
-The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the
-main process, and a large book does not block its threads.
+The subprocess (`child.py`) converts one file and ends. So a hostile file can neither hang the main process
+nor use up its memory, and a large book does not block its threads.
 """
 
 import contextlib
@@ -37,10 +37,10 @@ def run_in_subprocess(
 ) -> ExtractedText:
     """Convert a file in a subprocess, and pass on its progress. `options` are those of the converter.
 
-    In the end, this kills the subprocess and all processes that it started.
+    At the end, the subprocess and all processes that it started are killed.
 
     Raises:
-        SourceError: It failed, or needs too much time or memory, or a library is not installed.
+        SourceError: The conversion failed, needs too much time or memory, or needs a missing library.
     """
     seconds_max = _OCR_SECONDS_MAX if options.get("ocr_languages") else _SECONDS_MAX
     job = ConversionJob(
@@ -85,8 +85,8 @@ def run_in_subprocess(
                     lines = (running.output or b"").rpartition(b"\n")[0].splitlines()
                     progress = msgspec.json.decode(lines[-1]) if lines else progress
         finally:
-            # Tesseract may continue after the subprocess has ended. The group's id is the subprocess's until
-            # `wait`.
+            # Tesseract may continue after the subprocess has ended. Until `wait`, the id of the subprocess is
+            # that of the group.
             if sys.platform != "win32":
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)

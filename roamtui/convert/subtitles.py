@@ -19,7 +19,7 @@ _CUE = re.compile(
     r"((?:(?!.*-->|[ \t]*\d+[ \t]*\n.*-->).*\S.*\n)*)",
     re.MULTILINE,
 )
-"""A cue: its times and its lines. In some files no line is empty, so the number of the next cue follows."""
+"""A cue: its times and its lines. In a file without empty lines, the number of the next cue ends it."""
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
 """The start or end of a speaker's words, or of a line."""
@@ -42,7 +42,7 @@ def convert_subtitles(data: bytes, name: str) -> ExtractedText:
         start = _read_seconds(cue[1])
         spoken = list(_iter_spoken(cue[3]))
         lines = [words for _, words in spoken]
-        # Captions that roll up follow the cue before without a pause, and begin with its last lines.
+        # Rolling captions follow the previous cue without a pause, and repeat its last lines.
         rolled = shown if start <= shown_end else []
         counts = range(min(len(lines), len(rolled), _REPEATED_LINES_MAX), 0, -1)
         repeated = next((count for count in counts if lines[:count] == rolled[-count:]), 0)
@@ -68,7 +68,7 @@ def convert_subtitles(data: bytes, name: str) -> ExtractedText:
 
 
 def _iter_spoken(cue: str) -> Iterator[tuple[str, str]]:
-    """Yield the speaker, or an empty text, and the words of each line, or part of a line, of a cue."""
+    """Yield the speaker, or "", and the words of each line of a cue, or of each part with one speaker."""
     speakers = [""]
     position = 0
     for mark in _VOICE.finditer(f"{cue}\n"):

@@ -1,6 +1,6 @@
-"""Read the cells of an Excel workbook (XLSX) as text, one after the other: empty cells cost nothing.
+"""Reads the cells of an Excel workbook (XLSX) as text, one after the other. Empty cells take no memory.
 
-Formulas are not computed: the values that the spreadsheet program saved are read.
+Formulas are not computed. Their values are those that the spreadsheet program saved.
 """
 
 import re
@@ -21,7 +21,7 @@ from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.markdown.escaping import write_link
 
 CELLS_MAX = 4_000_000
-"""Maximum number of cells that are read of a sheet."""
+"""Maximum number of cells to read from a sheet."""
 _ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _CHARACTER_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
 _DAYS_TO_1904 = 1_462
@@ -41,26 +41,26 @@ class Sheet(Struct, kw_only=True):
     name: str
     is_visible: bool = True
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
-    """The texts of the cells that have one, by 0-based row and column."""
+    """By 0-based row and column: the texts of the cells that are not empty."""
     header_rows: set[int] = field(default_factory=set)
     """The rows that look like headers: those in bold, and those above a filter or a table of Excel."""
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
-    """The rows and columns that a person sees neither on the sheet nor by unfolding a group of them."""
+    """Hidden rows and columns, except those in groups, which a person can unfold."""
     merged: Sequence[Area] = ()
     boxes: list[str] = field(default_factory=list)
     """The paragraphs of its text boxes."""
     not_computed: int = 0
     """Number of formulas without a saved value. Programs that cannot compute write such formulas."""
     rows_max: int | None = None
-    """Number of the first rows that were read, if there are more."""
+    """How many rows were read, if there are more. None if all were."""
 
 
 class Workbook:
     """Reads the sheets of a workbook."""
 
     def __init__(self, package: ZipPackage) -> None:
-        """Find the parts of a workbook."""
+        """Open the main part of a workbook. `is_xlsx` is False if there is none."""
         self._main = package.resolve_part("", MAIN, "xl/workbook.xml")
         self._package = package
         self._root = package.parse(self._main)
@@ -146,7 +146,7 @@ class Workbook:
         return len(row)
 
     def _read_row(self, element: Any, sheet: Sheet) -> dict[int, str]:  # noqa: ANN401
-        """Return the texts of a row by column. Count formulas without a value."""
+        """Return the texts of a row by column. Add its formulas without a value to `sheet.not_computed`."""
         space = element.tag[: -len("row")]
         value_tag = f"{space}v"
         formula_tag = f"{space}f"
@@ -198,7 +198,7 @@ class Workbook:
 
 
 def _is_hidden(element: Any) -> bool:  # noqa: ANN401
-    """Return whether a row or column is hidden, and in no group, which a person can unfold."""
+    """Return whether a row or column is hidden, and not in a group, which a person can unfold."""
     return is_true(element.get("hidden")) and not is_true(element.get("outlineLevel"))
 
 
@@ -223,7 +223,7 @@ def _read_bold_styles(root: Any) -> frozenset[str | None]:  # noqa: ANN401
 
 
 def _read_text(item: Any) -> str:  # noqa: ANN401
-    """Return a text with marks around raised and lowered letters, without the reading of Asian words."""
+    """Return a text with marks around raised and lowered letters, and without the readings of Asian words."""
     pieces: list[tuple[str, str]] = []
     for part in item.iterchildren("{*}t", "{*}r"):
         look = part.find("{*}rPr/{*}vertAlign")

@@ -1,4 +1,4 @@
-"""Text, names and attributes of elements of XML and HTML."""
+"""Reads the text, names and attributes of XML and HTML elements."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ def join_text(element: Any) -> str:  # noqa: ANN401 - lxml has no types
 
 
 def list_paragraphs(drawing: Any) -> list[str]:  # noqa: ANN401
-    """List the paragraphs with text in a drawing of Office, each on one line."""
+    """List the paragraphs in a drawing of Office that have text, each on one line."""
     for line_break in drawing.iter("{*}br"):
         line_break.text = " "
     lines = ("".join(each.itertext("{*}t", "{*}br")).split() for each in drawing.iter("{*}p"))
@@ -30,10 +30,10 @@ def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401
 
 
 def read_number(value: str | None, default: int = 0) -> int:
-    """Return the whole number in an attribute, or `default` if there is none, or more than nine digits."""
+    """Return the whole number in an attribute, or `default` if it is missing or has over nine digits."""
     return int(value) if value and _NUMBER.fullmatch(value) else default
 
 
 def is_true(value: str | None) -> bool:
-    """Return whether the value of an attribute of Office means yes. No value means no."""
+    """Return whether the value of an Office attribute means yes. A missing value means no."""
     return (value or "0").lower() not in ("0", "false", "off", "none")

@@ -1,4 +1,4 @@
-"""`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, a zip archive, within limits."""
+"""`ZipPackage`: reads the parts of EPUB, Office and OpenDocument files (zip archives) within limits."""
 
 import io
 import posixpath
@@ -16,11 +16,11 @@ from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
 
 MAIN = "officeDocument"
-"""The kind of the part that an Office file is about."""
+"""The kind of the main part of an Office file."""
 ZIP_START = b"PK\x03\x04"
 """First bytes of a zip archive."""
 BYTES_MAX = 200_000_000
-"""Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
+"""Maximum number of bytes by which an unpacked archive may grow. Pictures and films grow little."""
 PART_BYTES_MAX = 20_000_000
 """The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
@@ -31,13 +31,13 @@ _PARSING = {
     "remove_comments": True,
     "remove_pis": True,
 }
-"""How XML is parsed: as far as it is sound, and without other files."""
+"""Options of the XML parser: read what is sound, and no other files."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for a damaged, encrypted or unknown archive."""
 
 
 class Relation(Struct, frozen=True):
-    """What an id in a part refers to: another part of the package, or an address outside of it."""
+    """The target of an id in a part: another part of the package, or an external URL."""
 
     target: str
     kind: str
@@ -45,17 +45,17 @@ class Relation(Struct, frozen=True):
 
 
 def _measure_growth(part: zipfile.ZipInfo) -> int:
-    """Return how many bytes longer a part becomes."""
+    """Return by how many bytes a part grows when it is unpacked."""
     return part.file_size - part.compress_size
 
 
 def _fold_name(name: str) -> str:
-    """Return a name without differences in case, and in how macOS composes its letters."""
+    """Return a name in lower case and with composed letters, because macOS writes decomposed ones."""
     return normalize("NFC", name).lower()
 
 
 def _open_archive(data: bytes) -> zipfile.ZipFile:
-    """Open an archive. Names that do not say their encoding are read as UTF-8, or else as DOS wrote them."""
+    """Open an archive. Names without a declared encoding are read as UTF-8, or else as DOS text."""
     try:
         return zipfile.ZipFile(io.BytesIO(data), metadata_encoding="utf-8")
     except UnicodeDecodeError:
@@ -66,10 +66,10 @@ class ZipPackage:
     """Reads parts by name. Nothing is unpacked to disk, so no part name can lead outside the archive."""
 
     def __init__(self, data: bytes, name: str, *, part_bytes_max: int = PART_BYTES_MAX) -> None:
-        """List an archive.
+        """List the parts of an archive.
 
         Raises:
-            SourceError: It says that it unpacks to too much.
+            SourceError: The archive declares more unpacked bytes than allowed.
         """
         self._archive = _open_archive(data)
         self._names = dict.fromkeys(self._archive.namelist())
@@ -81,11 +81,11 @@ class ZipPackage:
             raise SourceError(self._too_much)
 
     def list_names(self, *starts: str) -> list[str]:
-        """Return the names of the parts that begin with one of some words."""
+        """Return the names of the parts that begin with one of `starts`."""
         return [name for name in self._names if name.startswith(starts)]
 
     def resolve_name(self, part_name: str) -> str:
-        """Return a part's name in the archive, maybe spelled otherwise; a missing part keeps its name."""
+        """Return a part's name as the archive spells it. The name of a missing part stays."""
         found = self._names_by_key.get(_fold_name(part_name), part_name)
         return part_name if part_name in self._names else found
 
@@ -94,12 +94,12 @@ class ZipPackage:
         return self.resolve_name(part_name) in self._names
 
     def read(self, part_name: str, *, is_needed: bool = False) -> bytes:
-        """Return the content of a part, or nothing if there is no such part or it is damaged.
+        """Return the content of a part, or nothing if it is missing or damaged.
 
-        A needed part that is missing is damaged.
+        If the part `is_needed` and missing, it counts as damaged.
 
         Raises:
-            SourceError: It says that the part unpacks to too much.
+            SourceError: The archive declares more unpacked bytes for the part than allowed.
         """
         name = self.resolve_name(part_name)
         if name not in self._names:
@@ -115,12 +115,12 @@ class ZipPackage:
             return b""
 
     def list_damage(self) -> tuple[str, ...]:
-        """Return a sentence about the parts that could not be read to their ends, if there are any."""
+        """Return a sentence that names the damaged parts, or nothing if all were read to their ends."""
         parts = ", ".join(self._damaged)
         return (f"not all of it can be read, because a part is damaged: {parts}.",) if parts else ()
 
     def parse(self, part_name: str, *, is_needed: bool = False) -> Any:  # noqa: ANN401 - lxml has no types
-        """Parse a part as XML, without what is damaged in it. A needed part that is missing is damaged.
+        """Parse what is sound in a part as XML. A missing part that `is_needed` counts as damaged.
 
         No entity is expanded, and no other file is read.
         """
@@ -134,7 +134,7 @@ class ZipPackage:
             self._damaged[part_name] = None
         if root is None:
             return etree.Element("empty")
-        # Of content in several forms, such as a formula and its picture, the first is for the newest Office.
+        # Content may have several forms, such as a formula and a picture. The newest Office shows the first.
         for alternatives in [*root.iterdescendants("{*}AlternateContent")]:
             for child in [*next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())]:
                 alternatives.addprevious(child)
@@ -142,17 +142,17 @@ class ZipPackage:
         return root
 
     def resolve_part(self, part_name: str, kind: str, usual_name: str = "") -> str:
-        """Return the name of the part of a kind to which another part, or the whole file, refers.
+        """Return the name of the part of this kind that the part `part_name` refers to.
 
-        The name of the whole file is empty. Without such a part, return its usual name.
+        An empty `part_name` stands for the whole file. If there is no such part, return `usual_name`.
         """
         relations = self.read_relations(part_name).values()
         return next((each.target for each in relations if each.kind == kind), usual_name)
 
     def iter_elements(self, part_name: str, *names: str) -> Iterator[Any]:
-        """Yield the elements of a part that have one of the `names`, as far as the part is sound.
+        """Yield the elements of a part that have one of the `names`, up to the first damage.
 
-        Each is emptied after its use, so that a large part takes little memory.
+        Each element is emptied after its use, so that a large part takes little memory.
         """
         try:
             with self._archive.open(self.resolve_name(part_name)) as stream:
@@ -170,7 +170,7 @@ class ZipPackage:
             self._damaged[part_name] = None
 
     def read_relations(self, part_name: str) -> dict[str, Relation]:
-        """Return what the ids in a part of an Office file refer to. The name of the whole file is empty."""
+        """Return the targets of the ids in a part of an Office file. "" stands for the whole file."""
         folder, name = posixpath.split(part_name)
         relations: dict[str, Relation] = {}
         for each in self.parse(posixpath.join(folder, "_rels", f"{name}.rels")).iter("{*}Relationship"):

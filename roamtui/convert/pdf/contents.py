@@ -1,4 +1,4 @@
-"""Read contents pages."""
+"""Detects contents pages, and reads their entries."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _LABEL = re.compile(r"(?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]{1,6}")
 _TRAILING_LABEL = re.compile(rf"(.*?\D)(?:\s|\.\s?|…)({_LABEL.pattern})$")
 _SECTION_NUMBER = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?=[.\s])")
 _RISING_SHARE = 0.8
-"""Minimum share of entries that do not go back to an earlier page: contents are in order, an index is not."""
+"""Minimum share of entries whose page is not before that of the entry above. An index has fewer."""
 _INDENT_TOLERANCE = 5.0
 """Maximum difference between the left edges of titles with the same indent, in points."""
 _TITLE_LENGTH_MAX = 300
@@ -110,13 +110,13 @@ def _read_contents_page(
 
 
 def _correct_page(page: int, label: str, printed: PrintedNumbers) -> int:
-    """Return the page after `page` if it has the printed number, which a link often misses by a line."""
+    """Return the page after `page` if that has the printed number. Links often lead to a page too early."""
     following = find_page_by_label(printed, label, page)
     return page + 1 if following == page + 1 else page
 
 
 def _split_label(row: PageRow) -> tuple[str, str]:
-    """Split a row into a title and a page number. In a cell of its own, the number may follow a year."""
+    """Split a row into a title and a page number. The number may be a cell of its own."""
     *cells, last = [cell.text for cell in row.cells]
     if cells and _LABEL.fullmatch(last):
         return " ".join(cells), last
@@ -125,7 +125,7 @@ def _split_label(row: PageRow) -> tuple[str, str]:
 
 
 def _join_wrapped(lines: Sequence[_ContentsLine], *, is_first: bool) -> list[_ContentsLine]:
-    """Join the lines of each title. `is_first` says whether they are of the first table of contents."""
+    """Join the lines of each title. `is_first` says whether they belong to the first table of contents."""
     joined: list[_ContentsLine] = []
     for line in lines:
         is_title = any(map(str.isalpha, line.title)) and not CONTENTS_TITLE.fullmatch(line.title)
@@ -154,10 +154,7 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
-    """Return the level of each title.
-
-    The levels come from section numbers, or else from indents.
-    """
+    """Return the level of each title: from the section numbers, or else from the indents."""
     indents: list[float] = []
     for x0 in sorted(line.x0 for line in lines):
         if not indents or x0 > indents[-1] + _INDENT_TOLERANCE:
@@ -180,9 +177,9 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
 
 
 def _find_parts(lines: Sequence[_ContentsLine]) -> list[int]:
-    """Return the indexes of titles numbered I, II, III in turn, if no other number is before them.
+    """Return the indexes of the titles numbered I, II, III and so on, if no other number is before them.
 
-    They contain all titles after them, even without an indent, and may be listed without a page.
+    Each contains the titles up to the next one, even without an indent. It may be listed without a page.
     """
     parts: list[int] = []
     for index, line in enumerate(lines):

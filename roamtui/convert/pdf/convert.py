@@ -24,14 +24,14 @@ _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
 """Time limit for reading the pages. No page is started after it."""
 _SCANS_SECONDS_MAX = 3_000
-"""The same with OCR. The rest of the conversion must fit into the time that `ConversionJob` leaves."""
+"""The same with OCR. The rest of the conversion must fit into the time that `ConversionJob` allows."""
 _PAGES_LENGTH_MAX = 60
 _SCAN_ADVICE = "To read scans, install tesseract and add `--ocr`."
 _OCR_ADVICE = "OCR has found none. Check ocr.languages in config.toml."
 _OCR_SECONDS_MAX = 60
 """Time limit for one page."""
 _DOTS_PER_POINT = 300 / 72
-"""Resolution of the drawn page, for which tesseract was trained."""
+"""Resolution of the drawn page: 300 dots per inch, for which tesseract was trained."""
 _PIXELS_MAX = 40_000_000
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 _TITLE_LENGTH_MAX = 300
@@ -41,7 +41,7 @@ _NO_TITLE = re.compile(
     r"|(?:slide|page|folie) \d+|(?=\S*[\d_])\S+|[\W\d_]*",
     re.IGNORECASE,
 )
-"""Titles in the metadata that no person would use, such as a program's default or a file name."""
+"""Titles in the metadata that say nothing, such as a program's default or a file name."""
 
 
 def convert_pdf(
@@ -130,10 +130,9 @@ def _read_pages(
 
 
 def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
-    """Run OCR on a page, and return its rows; none if tesseract fails or takes too long.
+    """Run OCR on a page, and return its rows. Return no rows if tesseract fails or takes too long.
 
-    Tesseract writes a PDF of invisible words in their places, which is read like any other. No file is
-    written.
+    Tesseract returns a PDF with invisible words at their places. It is read like any PDF, without a file.
 
     Raises:
         SourceError: A language is not installed.

@@ -1,4 +1,4 @@
-"""Headings of any PDF: merged from several sources, or detected by their numbers."""
+"""Merges headings from several sources, and detects headings by their numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamtui.text import normalise_letters
 
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])")
 _COUNT_MIN = 3
-"""Minimum number of numbered titles. Fewer are taken for mentions in the text."""
+"""Minimum number of numbered titles. Fewer are probably mentions in the text."""
 _CHARACTERS_PER_TITLE_MIN = 200
 """Minimum characters of text for each numbered title. Lines of a form are numbered more densely."""
 
@@ -24,7 +24,7 @@ _NumberedRow = tuple[tuple[int, ...], int]
 
 
 class DetectedHeading(Struct, kw_only=True):
-    """A heading."""
+    """A heading that was found in the rows of a PDF."""
 
     row: int
     """The heading is inserted before the row with this index among the rows of all pages."""
@@ -33,7 +33,7 @@ class DetectedHeading(Struct, kw_only=True):
     level: int
     title: str
     style: tuple[float, ...] = ()
-    """Strength of a heading that was detected by typography. A greater tuple means a higher level."""
+    """How strongly a heading detected by typography stands out. A greater tuple means a higher level."""
 
     @property
     def end(self) -> int:
@@ -57,7 +57,7 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Iterable[DetectedHeadi
 def detect_numbered_headings(
     rows: Sequence[PageRow], stands_out: Callable[[int], bool], join: Join
 ) -> list[DetectedHeading]:
-    """Return numbered titles ("3.2 Types and values") in ascending order, of the rows that stand out."""
+    """Return the longest series of numbered titles ("3.2 Types") that ascends, among rows that stand out."""
     candidates = []
     for index, row in enumerate(rows):
         if len(row.text) > LENGTH_MAX or row.is_listed or CONTINUED.search(row.text):
@@ -78,9 +78,9 @@ def detect_numbered_headings(
 
 def _select_rising(candidates: Sequence[_NumberedRow]) -> list[_NumberedRow]:
     ends: list[int] = []
-    """For each length, the index of the candidate with the lowest number that ends such a sequence."""
+    """For each length: the index of the candidate with the lowest number that ends such a series."""
     before: list[int] = []
-    """The index of the candidate before each one in its sequence, or -1."""
+    """For each candidate: the index of the one before it in its series, or -1."""
     for index, (number, _) in enumerate(candidates):
         length = bisect_left(ends, number, key=lambda end: candidates[end][0])
         before.append(ends[length - 1] if length else -1)

@@ -7,12 +7,12 @@ from itertools import pairwise
 from roamtui.convert.pdf.rows import PageRow
 
 _NUMBERS_MIN = 5
-"""Minimum number of numbered lines of a page that show that the file has numbers of lines."""
+"""If a page has at least this many numbered lines, the file has line numbers."""
 _NUMBER = re.compile(r"\d{1,5}")
 _COUNTED_SHARE = 0.8
-"""Minimum share of numbers that differ from the one before by the number of lines. Notes have more lines."""
+"""Minimum share of numbers that count every line. Numbered notes have several lines each."""
 _CONTINUED_SHARE = 0.2
-"""Minimum share of the lines that the next line continues with a small letter, unlike items of a list."""
+"""Minimum share of lines that the next line continues with a small letter. Items of a list do so less."""
 
 
 def strip_line_numbers(pages: Sequence[list[PageRow]]) -> list[list[PageRow]]:

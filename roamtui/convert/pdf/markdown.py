@@ -21,7 +21,7 @@ _FULL_ROW_LENGTH = 60
 _RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
 """A row of characters that looks like a ruled line."""
 _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s|$))")
-"""A number at a line start, such as a year, that Markdown would read as a list item's number."""
+"""A number at the start of a line, such as a year, that Markdown would read as that of a list item."""
 _SHIELD = "\N{NO-BREAK SPACE}"
 """Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
 _CELL_GAP_MIN = 1.5
@@ -30,7 +30,7 @@ _EDGE_WIDTH = 1.0
 """In points. Lines whose ends are within this width end at the same edge."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _ROW_END = re.compile(r"^(?!\|)(.* \| .*|.+(?=\n(?!\|).* \| ))\n(?=.)", re.MULTILINE)
-"""The end of a row outside a Markdown table, and of the line above one. A paragraph would join them."""
+"""The end of a row of cells outside a table, or of the line above one. Markdown would join the lines."""
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_WORD = re.compile(rf"{_WORD.pattern}$")
@@ -49,7 +49,7 @@ class LineJoiner:
             if above.text[-1] in HYPHENS and row.text[0].islower()
         ]
         self._divides_words = sum(line_ends) >= 0
-        """Whether the file divides words at line ends, as books do. Filings break only compounds."""
+        """Whether the file divides words at line ends, as books do. Filings divide only compounds."""
 
     def join(self, above: str, end: str) -> str:
         """Join two lines. If they share a word, keep the hyphen of a compound such as "long-term"."""
@@ -64,7 +64,7 @@ class LineJoiner:
         return start + end if is_word else f"{start}-{end}"
 
     def _compare_spellings(self, start: str, end: str) -> int:
-        """Return 1 if the file has the word of two lines more often without a hyphen, -1 if with one."""
+        """Return 1 if the file has the divided word more often without a hyphen, -1 if with one, else 0."""
         first, last = _LAST_WORD.search(start.lower()), _WORD.match(end.lower())
         if not first or not last:
             return 0
@@ -117,7 +117,7 @@ class MarkdownWriter:
             self._last_row = blocks[-1].rpartition("\n")[2]
 
     def _join_divided(self, block: str) -> str:
-        """Put the rest of a word that the last page divides there, and return what is left of the block."""
+        """Complete the word that the last page leaves divided. Return the block without the rest of it."""
         last = self._last_row
         if not ends_in_divided_word(last) or not self.pieces[-1].endswith(last):
             return block
@@ -199,7 +199,7 @@ def _is_wide_gap(before: PageCell, cell: PageCell, row: PageRow) -> bool:
 
 
 def _is_continued(last: str, first: str) -> bool:
-    """Return whether the last row of a page and the first one of the next page are of one paragraph."""
+    """Return whether the last row of a page and the first row of the next one belong to one paragraph."""
     if not last or last[0] in "#|" or last[-1] in _SENTENCE_ENDS:
         return False
     are_full = min(len(last), len(first)) >= _FULL_ROW_LENGTH and " | " not in last + first

@@ -1,4 +1,4 @@
-"""Detect the outline of a PDF: from its bookmarks or contents pages, its words, and its looks."""
+"""Detects the headings of a PDF: from its bookmarks or contents pages, from numbers, and from its looks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from roamtui.plain import shorten
 from roamtui.text import normalise_letters
 
 _PAGES_PER_BOOKMARK_MAX = 4
-"""Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
+"""If bookmarks lead to only one or two pages, they count as an outline only in a file this short for each."""
 _FIRST_WORDS_LENGTH = 60
 _WORD = re.compile(r"\w+")
 _PAGE_OFFSETS = (0, 1, -1)
@@ -91,7 +91,7 @@ class _TitleFinder:
     def _find(self, entry: TocEntry) -> range | None:
         """Return the rows that have the title of an entry, or None.
 
-        If none have the whole title, some may have it without its number, or with another one.
+        If no rows have the whole title, rows that have it without its number, or with another one, count.
         """
         whole = normalise_letters(entry.title)
         bare = normalise_letters(strip_number(entry.title))
@@ -106,9 +106,9 @@ class _TitleFinder:
         return None
 
     def _find_beginning(self, entry: TocEntry) -> range | None:
-        """Return a row that says more or less than the title of an entry, or has its number, or None.
+        """Return a row that begins with the title of an entry, begins the title, or has its number, or None.
 
-        Only the first row of a page may say less. The range is empty before a row of text.
+        Only the first row of a page may have less than the title. Before a row of text, the range is empty.
         """
         wanted = _WORD.findall(entry.title.casefold())
         number = _fold_number(entry.title)
@@ -125,7 +125,7 @@ class _TitleFinder:
         return None
 
     def _list_places(self, entry: TocEntry) -> list[tuple[int, list[_RowKeys]]]:
-        """Return the rows where the title of an entry may start; on each page, those that stand out first."""
+        """Return the rows where an entry's title may start. On each page, rows that stand out come first."""
         starts = {normalise_letters(title)[:2] for title in (entry.title, strip_number(entry.title))}
         pages = (self._iter_starts(entry.page + offset, starts) for offset in _PAGE_OFFSETS)
         return [
@@ -135,7 +135,7 @@ class _TitleFinder:
         ]
 
     def _iter_starts(self, number: int, starts: set[str]) -> Iterator[tuple[int, list[_RowKeys]]]:
-        """Yield the rows of a page that start with the right two letters, with the keys of the rows there.
+        """Yield the rows of a page that start with two of the right letters, and the keys of the next rows.
 
         Comparing two letters first makes this fast enough for long files.
         """
@@ -151,7 +151,7 @@ class _TitleFinder:
 class _RowKeys(NamedTuple):
     whole: str
     bare: str
-    """Without its number."""
+    """The letters and digits of the row without its number."""
 
 
 def _make_keys(row: PageRow) -> _RowKeys:
@@ -159,13 +159,13 @@ def _make_keys(row: PageRow) -> _RowKeys:
 
 
 def _fold_number(title: str) -> str:
-    """Return the letters and digits of the number of a title; empty without digits."""
+    """Return the letters and digits of a title's number, or "" if it has no digits."""
     number = normalise_letters(title.removesuffix(strip_number(title)))
     return number if any(map(str.isdigit, number)) else ""
 
 
 def _count_rows(title: str, rows: Sequence[_RowKeys], first: str) -> int:
-    """Return how many rows have a title together if the first of them reads `first`; 0 if none do."""
+    """Return how many rows together have the title, if the first of them is read as `first`, or else 0."""
     joined = [*accumulate((row.whole for row in rows[1:]), initial=first)]
     return joined.index(title) + 1 if title in joined else 0
 

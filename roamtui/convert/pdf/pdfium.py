@@ -1,8 +1,8 @@
 """`PdfFile`: reads words with their boxes and fonts, links and bookmarks, with pdfium.
 
-Only this module calls pdfium. `pypdfium2_raw` is the part of pypdfium2 that imports in 0.02 s instead of 0.05
-s. Coordinates are as the reader sees the page: x grows to the right and y downwards, even if the text is
-rotated.
+Only this module calls pdfium. `pypdfium2_raw` is the part of pypdfium2 that imports in 0.02 s instead of
+0.05 s. Coordinates are those of the page as it is read: x grows to the right and y downwards, even if the
+text is rotated.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ _ACCENTS = dict(
         strict=True,
     )
 )
-"""The combining form of each accent that a font may have as a character of its own."""
+"""Accents that a font may have as characters of their own, with their combining forms."""
 _DOTLESS = {"\u0131": "i", "\u0237": "j"}
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _PAGE_LABEL = re.compile(r"[\w.:/–-][\w .:/–-]{0,19}")
-"""A printed page number such as "iv" or "A-3", which no part of a Markdown file can mistake for markup."""
+"""A printed page number such as "iv" or "A-3". It cannot be read as Markdown."""
 _LINKS_MAX = 400
 """Maximum number of links per page. Contents pages have fewer."""
 _FONT_NAME_BYTES = 128
@@ -74,16 +74,16 @@ _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
 _MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
-"""Letters next to figures, which may be raised or lowered inside a word: "10³kg"."""
+"""Letters next to figures. The figures may be raised or lowered inside a word: "10³kg"."""
 _PUNCTUATION = ".,;:)/"
-"""Signs after a figure that may be raised, as in "sales" with a note and a comma."""
+"""Signs that may follow a raised figure, such as the comma after the mark of a note."""
 _SPACED_LETTERS_MIN = 3
-"""Minimum number of letters that are set apart in a row. Variables and initials are fewer."""
+"""Minimum number of spaced letters in a word, as in "T I T L E". Variables and initials have fewer."""
 _SPACED_LETTERS_SHARE = 0.75
 _LETTER_GAP_MAX = 1.5
 """Maximum gap between such letters, in letter heights."""
 _WORD_GAP_MIN = 0.1
-"""How much wider, in letter heights, the gap between two words is than between the letters of a word."""
+"""Minimum difference, in letter heights, between a gap of two words and a gap inside a spaced word."""
 _TESSERACT_FONT = "GlyphLessFont"
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
@@ -163,7 +163,7 @@ class PdfFile:
                 pdfium.FPDF_ClosePage(page)
 
     def read_page_labels(self) -> Iterator[str]:
-        """Yield the printed number of each page; empty where it is the counted one, or no plain number."""
+        """Yield the printed number of each page, or "" if it equals the counted one or is not plain."""
         for number in range(self.page_count):
             label = _read_utf16(partial(pdfium.FPDF_GetPageLabel, self._handle, number))
             yield label if _PAGE_LABEL.fullmatch(label) and label != str(number + 1) else ""
@@ -306,7 +306,7 @@ class PdfPage:
         return round(angle / _QUARTER) % 4
 
     def _read_letters(self, letters: str, first: int, rotation: int) -> str:
-        """Return the letters of a word as a person sees them, from left to right in each script."""
+        """Return the letters of a word as drawn, from left to right even in right-to-left scripts."""
         if not (letters.isascii() and letters.isprintable()) or "`" in letters:
             if not _ACCENTS.keys().isdisjoint(letters):
                 letters = self._join_accents(letters, first, rotation)
@@ -320,7 +320,7 @@ class PdfPage:
         return letters
 
     def _join_accents(self, letters: str, first: int, rotation: int) -> str:
-        """Join each accent that is drawn above or below a letter with it, as in "prot\u00e9g\u00e9"."""
+        """Join each accent with the letter that it is drawn above or below, as in "prot\u00e9g\u00e9"."""
         joined = [*letters]
         for number, accent in enumerate(letters):
             box = self._read_box(first + number, first + number, rotation) if accent in _ACCENTS else None
@@ -337,9 +337,9 @@ class PdfPage:
         return "".join(joined)
 
     def _join_letters(self, words: list[PageWord]) -> list[PageWord]:
-        """Join letters that are set apart, as in titles, unless the file has a space between them.
+        """Join spaced letters, as in "T I T L E", unless the file has a space between them.
 
-        The gaps between the letters of a word are equal, and the gap after it is wider.
+        The gaps between the letters of a word are equal, and the gap after the word is wider.
         """
         joined: list[PageWord] = []
         run: list[PageWord] = []
@@ -352,7 +352,7 @@ class PdfPage:
         return joined
 
     def _is_set_apart(self, before: PageWord, word: PageWord) -> bool:
-        """Return whether pdfium added a space between two words because of a gap, and one is a letter."""
+        """Return whether one of two words is a letter, and pdfium added the space between them for a gap."""
         return (
             (len(before.text) == 1 or len(word.text) == 1)
             and word.first == before.last + 2
@@ -363,7 +363,7 @@ class PdfPage:
         )
 
     def _mark_scripts(self, word: PageWord, rotation: int) -> None:
-        """Mark the letters of a word that are raised or lowered, such as the 3 of a note after "50"."""
+        """Mark the letters of a word that are raised or lowered, such as the mark of a note after "50"."""
         if len(word.text) != word.last - word.first + 1:  # a ligature is one glyph for several letters
             return
         parts: list[PageWord] = []
@@ -391,7 +391,7 @@ class PdfPage:
             word.bottom = parts[0].bottom
 
     def _read_right_to_left_line(self, text: str, start: int, rotation: int) -> Iterator[PageWord]:
-        """Yield the words of a line that is read from right to left, as they stand from left to right."""
+        """Yield the words of a line that is read from right to left, ordered from left to right."""
         for letters in split_into_words(self._place_letters(text, start, rotation)):
             word = "".join(letter.text for letter in letters).translate(_LIGATURES)
             indices = [letter.number for letter in letters]
@@ -402,7 +402,7 @@ class PdfPage:
             yield PageWord(word, boxes[0].x0, x1, top, bottom, min(indices), max(indices))
 
     def _place_letters(self, text: str, start: int, rotation: int) -> list[PlacedLetter]:
-        """Return the letters of a text, which begins at an index, with their places. Spaces are left out."""
+        """Return the letters of a text, with their places. `start` is its index. Spaces are left out."""
         placed: list[PlacedLetter] = []
         for index in (index for word in _WORD.finditer(text) for index in range(*word.span())):
             number = start + index
@@ -433,9 +433,9 @@ class PdfPage:
         return _Box(*_rotate_box(x0, x1, low, high, rotation), is_uneven)
 
     def _read_line_box(self, index: int, rotation: int) -> _Box | None:
-        """Return the box of a character, from its baseline up if the font has no name.
+        """Return the box of a character. If the font has no name, measure it from the baseline up.
 
-        The boxes of such fonts, which are bitmaps, may be only as high as each letter.
+        Fonts without names are bitmaps, whose boxes may be only as high as each letter.
         """
         box = self._read_box(index, index, rotation)
         if box is None or self.read_font(index).name:

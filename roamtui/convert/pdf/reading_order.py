@@ -17,7 +17,7 @@ _BELOW_SHARE = 0.3
 CELL_GAP = 0.62
 """Maximum gap between words of one cell, in letter heights."""
 _COLUMN_ROWS_MIN = 6
-"""Minimum number of rows in two columns, and of lines that start at the left edge of the right one."""
+"""Minimum number of rows that are in two columns, and of lines that start at the right column's left edge."""
 _COLUMN_EDGE_WIDTH = 4.0
 """In points. Lines whose left edges are within this width belong to the same column."""
 _COLUMN_WIDTH_MIN = 0.3
@@ -28,9 +28,9 @@ _COLUMN_DEPTH_MAX = 2
 _LINES_MIN = 12
 """Minimum number of lines in two columns that the page draws line by line."""
 _PROSE_WORDS_MIN = 4
-"""Minimum mean number of words of such a line in its column."""
+"""Minimum mean number of words in such a line."""
 _FILLED_SHARE_MIN = 0.8
-"""Minimum share of its column that a usual line of prose fills. The cells of a table differ more."""
+"""Minimum share of the column's width that a usual line of prose fills. Cells of a table differ more."""
 _GUTTER_MAX = 4.0
 """Maximum distance, in letter heights, of the longest line of the left column from the right column."""
 _FIGURES_SHARE_MAX = 0.15
@@ -78,9 +78,9 @@ def _is_below(word: PageWord, row: Sequence[PageWord]) -> bool:
 
 
 def sort_into_reading_order(words: list[PageWord], depth: int) -> list[list[PageWord]]:
-    """Group words, in drawing order, into rows in reading order: by columns if the page draws them so.
+    """Group words, in drawing order, into rows in reading order: by columns if the page draws columns.
 
-    `depth` is how deep the words are nested in columns.
+    `depth` is the number of columns that contain the words, inside each other.
     """
     groups = _group_words(words)
     if depth >= _COLUMN_DEPTH_MAX or len(groups) < _COLUMN_ROWS_MIN:
@@ -119,9 +119,9 @@ def sort_into_reading_order(words: list[PageWord], depth: int) -> list[list[Page
 
 
 def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
-    """Put rows of prose in two columns, which the page draws row by row, into the order of the columns.
+    """Sort rows that run across two columns of prose, because the page draws them so, into columns.
 
-    Prose fills the lines of both columns, and its lines start at the same place.
+    In both columns, prose fills the lines, and the lines start at the same place.
     """
     gutters = [_find_gutter(group) for group in groups]
     starts = sorted(gutter[1] for gutter in gutters if gutter is not None)
@@ -162,10 +162,10 @@ def _is_prose_column(lines: Sequence[Sequence[PageWord]]) -> bool:
 
 
 def _detect_right_column(lines: Sequence[list[PageWord]], words: Sequence[PageWord]) -> float | None:
-    """Return the left edge of the right column, if there is one.
+    """Return the left edge of the right column, or None if there is no such column.
 
-    It is where most lines start; or further left, where those start that cross this edge, as in a list of
-    items with hanging numbers.
+    Most lines start there. If enough lines cross this edge, as the hanging numbers of a list do, the edge is
+    where those lines start.
     """
     left = min([word.x0 for word in words])
     right = max([word.x1 for word in words])

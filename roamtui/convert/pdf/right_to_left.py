@@ -1,7 +1,7 @@
-"""Read lines of right-to-left scripts by the places of their letters.
+"""Reads lines of right-to-left scripts by the places of their letters.
 
-pdfium turns the parts of such a line around, divides "README.md" at its signs, and moves spaces and signs
-between the parts. But it gives the right place of each letter.
+In such a line, pdfium reverses the parts, divides "README.md" at its signs, and moves spaces and signs. But
+the place that it gives for each letter is right.
 """
 
 import re
@@ -21,7 +21,7 @@ _CORE = re.compile(
     rf"(?:\d[^\s{_LETTERS}]*)?{_OTHER_LETTER}(?:[^{_LETTERS}]*{_OTHER})?[%+#.]{{0,2}}"
     rf"|{_OTHER}(?:[^\s{_LETTERS}]*{_OTHER})?%?"
 )
-"""What is read from left to right: Latin words with the numbers between them, or a number by itself."""
+"""Text that is read from left to right: Latin words with the numbers between them, or a lone number."""
 _ARABIC_RANGE = re.compile("([-+\u2212])")
 """Arabic reads the numbers around these signs from right to left too."""
 _WORD_GAP_MIN = 0.22
@@ -73,7 +73,7 @@ def split_into_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLet
 def sort_letters(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
     """Sort letters from left to right, each before the marks above it.
 
-    The letters of a ligature have the same place. Of these, lam is read first.
+    The letters of a ligature have the same place. Lam comes last among them, because it is read first.
     """
 
     def get_place(letter: PlacedLetter) -> tuple[float, bool]:
@@ -84,7 +84,7 @@ def sort_letters(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
 
 
 def read_visible(text: str) -> str:
-    """Return a line, whose letters are in the order in which they stand on the page, as it is read."""
+    """Return a line in reading order. The letters of `text` are in the order of the page, left to right."""
     is_arabic = any(unicodedata.bidirectional(letter) == "AL" for letter in text)
     parts: list[str] = []
     position = 0
@@ -98,7 +98,7 @@ def read_visible(text: str) -> str:
 
 
 def _turn(text: str) -> str:
-    """Return letters in reverse order, each with the marks above it."""
+    """Reverse the order of letters. Each keeps the marks above it, and brackets are mirrored."""
     marked: list[str] = []
     for letter in text:
         if marked and unicodedata.combining(letter):

@@ -21,7 +21,7 @@ from roamtui.convert.pdf.words import (
 from roamtui.text import DASHES
 
 _SPACE_GAP = 0.07
-"""Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space
+"""Minimum gap, in letter heights, that is a space. A narrower gap is a space only if the PDF has a space
 character there."""
 _RAISED_GAP = 0.15
 """Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
@@ -46,7 +46,7 @@ _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 
 
 class PageCell(Struct):
-    """Words of a row that no wide gap separates."""
+    """Words of a row, without a wide gap between them."""
 
     text: str
     x0: float
@@ -124,9 +124,9 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
 
 
 def _starts_column(cell: str, last: str, words: Sequence[PageWord], index: int) -> bool:
-    """Return whether the word at an index is a figure or a year of the next column, as in "9,035 $488".
+    """Return whether the word at an index is a figure of the next column, as in "9,035 $488".
 
-    `cell` is before it, and `last` is the last word of that. In "2022 $ million", nothing starts a column.
+    `cell` is the text before it, and `last` the last word of `cell`. In "2022 $ million", no word is.
     """
     last = last.partition(RAISED_START)[0] or last
     if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in DASHES):
@@ -147,10 +147,7 @@ def _build_row(cells: list[PageCell], words: Sequence[PageWord], size: float) ->
 
 
 def _join_marks(cells: list[PageCell], size: float) -> list[PageCell]:
-    """Join signs such as "$", ")" and "%", and the number of a title, with the cells that they belong to.
-
-    `size` is the letter height.
-    """
+    """Join signs such as "$", ")" and "%", and the number of a title, with the cells that they belong to."""
     joined = [cells[0]]
     for cell in cells[1:]:
         before = joined[-1]
@@ -176,7 +173,7 @@ def _join_marks(cells: list[PageCell], size: float) -> list[PageCell]:
 
 
 def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
-    """Make a row of one cell from words in the order in which they are read."""
+    """Make a row of one cell from words in reading order."""
     cell = PageCell(
         " ".join(word.text for word in words), min(word.x0 for word in words), max(word.x1 for word in words)
     )

@@ -23,7 +23,7 @@ _REPEATED_SHARE = 0.06
 _INNER_SHARE = 0.3
 """A line on at least this share of pages is removed even if it is not at the very edge."""
 _NEARBY_PAGES = 6
-"""Pages this far apart have the same running heads, of which each chapter may have its own, and the same
+"""Pages up to this far apart have the same running heads (chapters may have their own), and the same
 difference between their printed numbers and their places in the file."""
 _POSITION_CLASS_POINTS = 12
 """Rows are put into classes of this size by their distance from the top of the page. The same line may be in
@@ -41,7 +41,7 @@ _NUMBER_ONLY = re.compile(
 _SIZE_RATIO_MAX = 1.05
 """Maximum size of a page number, relative to the body type of the file or of its page."""
 _BODY_QUANTILE = 0.8
-"""Quantile of letter heights that is the body type: tables may be smaller, and titles are fewer."""
+"""This quantile of letter heights is the size of the body: tables may be smaller, and titles are fewer."""
 _SENTENCE_PART = re.compile(r"[\w,-]$")
 """The end of a row that the next row continues."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
@@ -49,7 +49,7 @@ PrintedNumbers = dict[tuple[str, int], list[int]]
 
 
 def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
-    """Find the first page after `after` with a printed number such as `12` or `F-3`. Pages begin at 0.
+    """Find the first page after `after` with a printed number such as `12` or `F-3`. Pages count from 0.
 
     If no page has it, compute the page from the nearest printed number. If that is too far away, return None.
     """
@@ -81,7 +81,7 @@ class _Edges(Struct):
         return self.number in set(_parse_page_numbers(row, self.size_max))
 
     def make_key(self, row: PageRow) -> tuple[str, int]:
-        """Return the text of a row with the page number replaced, and the class of its position."""
+        """Return a row's text, with `#` for the page number, and the class of the row's position."""
         text = row.text
         if self.number is not None and self.has_number(row):
             text = re.sub(rf"\b{self.number[1]}\b", "#", text)
@@ -91,8 +91,8 @@ class _Edges(Struct):
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], PrintedNumbers]:
     """Remove running heads from the rows of pages, and read the printed page numbers.
 
-    The heads of a table that is continued on several pages are no running heads. Words that are only in
-    running heads are kept once. If no row would be left in the whole document, nothing is removed.
+    Heads that a table repeats on several pages stay. Words that are only in running heads are kept once. If
+    no row would be left in the whole document, nothing is removed.
     """
     sizes = sorted(row.size for rows in pages for row in rows)
     usual = sizes[int(len(sizes) * _BODY_QUANTILE)] if sizes else 0.0
@@ -111,7 +111,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
     repeated = _detect_repeated_rows(edges)
     removed_by_page: list[set[int]] = []
     for rows, sides in zip(pages, edges, strict=True):
-        rates: dict[int, float] = {}  # on which share of the pages each row is; 1 for a page number
+        rates: dict[int, float] = {}  # the share of pages that have each row, or 1 for a page number
         for row in (*sides.top, *sides.bottom):
             is_number = _NUMBER_ONLY.fullmatch(row.text) and sides.has_number(row)
             rates[id(row)] = 1.0 if is_number else repeated.get(sides.make_key(row), 0.0)
@@ -137,9 +137,9 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
 def _keep_unsaid_rows(
     pages: Sequence[Sequence[PageRow]], edges: Sequence[_Edges], removed_by_page: Sequence[set[int]]
 ) -> None:
-    """Keep one of repeated rows whose words are nowhere else in the file, such as titles of tables.
+    """Of repeated rows whose words are nowhere else in the file, such as titles of tables, keep one.
 
-    The first one stays that is not between two parts of a sentence.
+    This is the first one that is not between two parts of a sentence.
     """
     kept = [
         [row for row in rows if id(row) not in removed]

@@ -63,7 +63,7 @@ class _Head(NamedTuple):
 
 
 def write_page_table(rows: Sequence[PageRow], header_row_count: int) -> str:
-    """Write rows as a Markdown table; return an empty text if they do not fit into columns."""
+    """Write rows as a Markdown table. Return an empty string if they do not fit into columns."""
     if not any(map(is_data_row, rows[header_row_count:])):
         return ""
     edge = min(row.x0 for row in rows)
@@ -86,10 +86,9 @@ def write_page_table(rows: Sequence[PageRow], header_row_count: int) -> str:
 
 
 def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
-    """Join lines that have only a part of a label with the line of the label's figures, above or below.
+    """Join lines that have only a part of a label with the line above or below that has its figures.
 
-    Such lines are closer to that line than rows are to each other, or the label continues with a small
-    letter.
+    Such lines are closer together than rows are, or the label continues with a small letter.
     """
     near = compute_label_gap(rows)
     groups: list[list[list[str]]] = []
@@ -146,9 +145,9 @@ class _TableLayout(NamedTuple):
     edge: float
 
     def place_cells(self, row: PageRow) -> tuple[list[str], int]:
-        """Return the label of a row and the text in each column. Text without figures may fill several.
+        """Return the label of a row and the text of each column. A text without figures may fill several.
 
-        Also return how many cells of a row with figures are in several columns, or far from all.
+        Also return how many cells of a row with figures overlap several columns, or are far from all.
         """
         line = [""] * (len(self.columns) + 1)
         misfits = 0
@@ -209,17 +208,17 @@ class _TableLayout(NamedTuple):
 
 
 class _OuterHeads:
-    """The heads with no other head above them so far. Header rows are added from the lowest one upwards."""
+    """The highest head of each column so far. Header rows are added from the lowest one upwards."""
 
     def __init__(self, columns: Sequence[_Column]) -> None:
         self._bounds = list(columns)
-        """Bounds of each column together with its lowest head, which shows where its middle is."""
+        """Bounds of each column and its lowest head together. They show where the middle of the column is."""
         self._by_column: list[_Head | None] = [None] * len(columns)
         self._row: list[_Head] = []
-        """The heads of the last row."""
+        """The heads of the row that was added last."""
 
     def place(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
-        """Add the row above, and return its heads. `own` are the columns that each cell overlaps."""
+        """Add the next row above, and return its heads. `own` has the columns that each cell overlaps."""
         heads = self._divide_by_years(cells, own) or [
             _Head(cell, self._find_stacked(cell, cells) or self._compute_span(cell, number, own))
             for number, cell in enumerate(cells)
@@ -234,7 +233,7 @@ class _OuterHeads:
         return heads
 
     def _divide_by_years(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
-        """Give years equal shares of the columns if each is above the first of its share, or the last."""
+        """Give years equal shares of the columns if each is above the first or the last of its share."""
         width, rest = divmod(len(self._bounds), max(1, len(cells)))
         if rest or len(cells) < 2 or _count_dates(cells) < len(cells):
             return []
@@ -257,7 +256,7 @@ class _OuterHeads:
         return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
 
     def _compute_span(self, cell: PageCell, number: int, own: Sequence[_Span]) -> _Span:
-        """Return the columns that a cell is centred above, without dividing a head below."""
+        """Return the columns above whose middle a cell is. They include a head below wholly or not at all."""
         leftmost = own[number - 1].last + 1 if number else 0
         rightmost = own[number + 1].first - 1 if number + 1 < len(own) else len(self._bounds) - 1
         spans = [
@@ -294,7 +293,7 @@ class _OuterHeads:
 
 
 def _touch(one: _Column | PageCell, other: PageCell) -> bool:
-    """Return whether a cell overlaps a column, or another cell if it is moved above that."""
+    """Return whether a column or cell overlaps another cell horizontally."""
     return one.x0 < other.x1 and one.x1 > other.x0
 
 

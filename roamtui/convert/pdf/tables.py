@@ -1,4 +1,4 @@
-"""Detect tables of figures on a page. A figure is a number, never a picture."""
+"""Detects tables of figures on a page. A figure is a number, never a picture."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _PLAIN_ROWS_MAX = 4
 """Maximum number of consecutive rows without figures inside a table."""
 _HEADER_ROWS_MAX = 10
 _TITLE_RATIO_MIN = 1.4
-"""Letters that are larger than this, compared with the figures, are a title. Heads may be a third larger."""
+"""A row with letters this much larger than the figures is a title. Heads may be larger by a third."""
 _PROSE_LENGTH_MIN = 110
 """A longer row is prose."""
 _SENTENCE_LENGTH_MIN = 60
@@ -81,7 +81,7 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
 
 
 def is_figure(text: str) -> bool:
-    """Return whether a text is a number, or a sign for a missing one."""
+    """Return whether a text is a number or a sign for a missing number."""
     return _FIGURE.fullmatch(text) is not None
 
 
@@ -91,7 +91,7 @@ def is_data_row(row: PageRow) -> bool:
 
 
 def _is_year_row(row: PageRow) -> bool:
-    """Return whether a row has only years, after an optional label, or several years after other heads."""
+    """Return whether a row has only years, or several years after other heads. A label may come first."""
     years = [*dropwhile(lambda cell: not YEAR.fullmatch(cell.text), row.cells)]
     heads = row.cells[: len(row.cells) - len(years)]
     are_heads = len(heads) < 2 or (len(years) > 1 and not any(is_figure(cell.text) for cell in heads))
@@ -100,7 +100,7 @@ def _is_year_row(row: PageRow) -> bool:
 
 
 def _is_outside(row: PageRow, size: float) -> bool:
-    """Return whether a row is prose or a title, which is larger than the letters of the table."""
+    """Return whether a row is prose, or a title, in letters larger than those of the table (`size`)."""
     if row.size > _TITLE_RATIO_MIN * size:
         return True
     if len(row.cells) > _PROSE_CELLS_MAX:
@@ -110,7 +110,7 @@ def _is_outside(row: PageRow, size: float) -> bool:
 
 
 def _is_table(header: Sequence[PageRow], body: Sequence[PageRow]) -> bool:
-    """Return whether rows are a table: two have figures, or one has several figures below heads."""
+    """Return whether rows are a table: two rows have figures, or one has several figures below heads."""
     first, *others = filter(is_data_row, body)
     if others:
         return True
@@ -143,24 +143,24 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
 
 
 def compute_label_gap(rows: Sequence[PageRow]) -> float:
-    """Return the distance below which two rows of a table are lines of one label; 0 if that is not known."""
+    """Return the distance below which two rows of a table are lines of one label, or 0 if it is unknown."""
     tops = [row.top for row in rows if is_data_row(row)]
     distances = [_LABEL_GAP_MAX * (after - before) for before, after in pairwise(tops)]
     return min(_LINE_DISTANCE_MAX * rows[0].size, *distances) if distances else 0.0
 
 
 def _starts_header(row: PageRow, above: PageRow) -> bool:
-    """Return whether a row has the heads of the next table: without a label, with units, or several years."""
+    """Return whether a row has heads of the next table: several years, or cells without a label."""
     has_label = row.x0 < above.x0 + LABEL_INDENT_MAX and not UNITS.fullmatch(row.cells[0].text)
     years = sum(YEAR.fullmatch(cell.text) is not None for cell in row.cells)
     return len(row.cells) > 1 and not row.text[0].islower() and (years > 1 or not has_label)
 
 
 def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> range:
-    """Return the rows of the header, an empty range before the body if there are none.
+    """Return the rows of the header, or an empty range before the body if there are none.
 
     The header is above the `body`, from row `previous_end` on. Titles of parts of the table may be between
-    both. If there are none, years at the start of the body belong to the header, and so do heads below years.
+    them. If not, years at the start of the body, and heads below years, belong to the header.
     """
     figures = [cell.x0 for index in body if is_data_row(rows[index]) for cell in rows[index].cells[1:]]
     left = min(figures) - LABEL_INDENT_MAX
@@ -182,6 +182,6 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
 
 
 def _continues_header(row: PageRow, left: float) -> bool:
-    """Return whether a row at the start of a table is part of its header. Figures may start at `left`."""
+    """Return whether a row at the start of a table is part of its header. Figures start right of `left`."""
     are_heads = row.x0 >= left or UNITS.fullmatch(row.cells[0].text) is not None
     return _is_year_row(row) or (are_heads and not is_data_row(row))

@@ -1,4 +1,4 @@
-"""Compare titles, take off their numbers, and join the rows of one title."""
+"""Compares titles, strips their numbers, and joins the rows of a title."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -41,12 +41,12 @@ def strip_number(title: str) -> str:
 
 
 def join_rows(rows: Sequence[PageRow], join: Join) -> str:
-    """Join the rows of one title. Without rows, it is empty."""
+    """Join the rows of a title. Return "" if there are no rows."""
     return reduce(join, (row.text for row in rows), "")
 
 
 def is_capitals(text: str) -> bool:
-    """Return whether a text has at least four letters: most of them capitals, none in lower case."""
+    """Return whether a text has at least four letters, most of them capitals, and none in lower case."""
     letters = NON_LETTERS.sub("", text)
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
@@ -62,7 +62,7 @@ def _continues_title(above: PageRow, row: PageRow) -> bool:
 
 
 def count_similar_rows(rows: Sequence[PageRow], start: int, end: int) -> int:
-    """Return the number of consecutive rows from `start`, before `end`, that continue the same title."""
+    """Return how many rows from `start` on, before `end`, belong to one title. This is at least 1."""
     after = start + 1
     while after < min(end, len(rows)) and _continues_title(rows[after - 1], rows[after]):
         after += 1

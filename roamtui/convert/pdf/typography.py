@@ -24,14 +24,14 @@ from roamtui.convert.pdf.titles import (
 from roamtui.convert.pdf.words import HYPHEN, RAISED_AT_END
 
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
-"""Minimum characters of a section that is divided: in a file with its own outline, and in others."""
+"""A section is divided from this number of characters on: in a file with its own outline, and in others."""
 _LONG_SHARE = 0.1
 """Without an outline, a section with at least this share of the file's characters is also divided, so that
 short files are divided more finely."""
 _SENTENCE_LENGTH_MAX = 400
-"""Maximum length of a bold title, which may be a whole sentence, such as a risk factor."""
+"""Maximum length of a bold title, in characters. It may be a whole sentence, such as a risk factor."""
 _ENDS_OF_TEXT = f",;-–—{HYPHEN}"
-"""Signs at the end of rows that are no titles."""
+"""A row that ends in one of these signs is not a title."""
 _SIZE_MIN = 0.85
 """Minimum size of the letters of a title, relative to the text."""
 _APART_RATIO = 1.25
@@ -39,7 +39,7 @@ _APART_RATIO = 1.25
 _APART_LENGTH_MAX = 90
 """Maximum length of a title that is only set apart, in characters."""
 _FULL_ROW_LENGTH = 60
-"""Length, in characters, above which a row is text, so that its distance to the next row is the usual one."""
+"""A row with more characters than this is text, so its distance to the next row is the usual one."""
 _NOT_A_TITLE = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])"
     r"|[a-z|=<>;,.:)\]}+*/•·▪●◦‣⁃➢✓–—-]|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
@@ -72,10 +72,10 @@ class TypographicHeadings:
         """Minimum length of a section that is divided, in characters."""
 
     def divide(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
-        """Return more headings, in the long sections of the known `headings`, which are in order.
+        """Return more headings, for the long sections below the known `headings`, which are in order.
 
-        If `has_outline` is true, the known headings are the file's own outline. If it starts on an early
-        page, the text before it is a cover, which is not divided.
+        With `has_outline`, the known headings are the file's own outline. If it starts on an early page, the
+        text before it is a cover, and is not divided.
         """
         titles = list(self._iter_titles(headings))
         starts = [0, *(heading.end for heading in headings)]
@@ -176,7 +176,7 @@ class TypographicHeadings:
         return row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
 
     def _continues_sentence(self, index: int) -> bool:
-        """Return whether the row above is full and ends inside a sentence, which may have bold words."""
+        """Return whether the row above is full and ends inside a sentence. A sentence may have bold words."""
         row = self._rows[index]
         above = self._rows[index - 1] if index else row
         is_next = 0 < row.top - above.top <= _APART_RATIO * self._leading * row.size

@@ -1,4 +1,4 @@
-"""Find tables of words on a page, whose cells are aligned and leave gaps free, and write them."""
+"""Finds tables of words on a page, with aligned cells and gaps between them, and writes them."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -10,14 +10,14 @@ from roamtui.convert.pdf.rows import PageCell, PageRow
 from roamtui.convert.pdf.words import write_words
 
 _ROWS_MIN = 3
-"""Minimum number of rows with several cells. Two justified lines may have their wide gaps in one place."""
+"""Minimum number of rows with several cells. Two justified lines may have wide gaps at the same place."""
 _SHIFT_MAX = 2.0
 """Maximum distance in points between the edges or centres of two cells that are aligned."""
 _Column = tuple[float, float]
 
 
 class WordTable(Struct, frozen=True):
-    """The rows of a table from `start` up to `end`. The first `header_row_count` are above its columns."""
+    """The rows of a table from `start` up to `end`. The first `header_row_count` rows are its header."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ def find_word_tables(rows: Sequence[PageRow]) -> Iterator[WordTable]:
 
 
 def _find_table(rows: Sequence[PageRow], low: int, start: int) -> WordTable | None:
-    """Return the table whose rows are aligned with the row `start`. Its heads are below the row `low`."""
+    """Return the table whose rows are aligned with row `start`, or None. Its heads are from row `low` on."""
     columns: list[_Column] = []
     models: list[PageCell] = []
     end = start
@@ -54,7 +54,7 @@ def _find_table(rows: Sequence[PageRow], low: int, start: int) -> WordTable | No
         models += [cell for cell in row.cells if cell not in aligned]
         columns = joined
         counts += [len(row.cells)] * (len(row.cells) > 1)
-        # a short line at the left below a table is no part of it
+        # a short line below a table, at the left, does not belong to it
         if len(row.cells) > 1 or row.x0 > columns[0][1]:
             end = index + 1
     # code with wide spaces and diagrams leave most rows incomplete
@@ -77,7 +77,7 @@ def _are_aligned(cell: PageCell, model: PageCell) -> bool:
 
 
 def _add_cells(columns: Sequence[_Column], row: PageRow) -> list[_Column]:
-    """Return the columns that the cells of a row and of the rows before it fill."""
+    """Add the cells of a row to the columns. Columns that then overlap are joined."""
     joined: list[_Column] = []
     for x0, x1 in sorted([*columns, *((cell.x0, cell.x1) for cell in row.cells)]):
         if joined and x0 < joined[-1][1]:

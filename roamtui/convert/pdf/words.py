@@ -9,7 +9,7 @@ from roamtui.convert.decode import replace_surrogates
 from roamtui.markdown.escaping import escape_inline
 
 HYPHEN = "\x02"
-"""Character that pdfium returns for a hyphen at a line end, without a line break after it."""
+"""Character that pdfium returns for a hyphen at a line end. No line break follows it."""
 HYPHENS = f"-\u2010{HYPHEN}"
 RAISED_START, RAISED_END = "\x03", "\x04"
 """Characters around raised letters in the text of a row. No word contains them."""
@@ -18,7 +18,7 @@ RAISED = f"{RAISED_START}[^{RAISED_END}]*{RAISED_END}"
 _RAISED_TAGS = str.maketrans({RAISED_START: "<sup>", RAISED_END: "</sup>"})
 RAISED_AT_END = re.compile(rf"{RAISED}\Z")
 LOWERED_FIGURES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-"""Lowered figures are set off from a number next to them: not 10102, but 1010₂."""
+"""Lowered figures must not join the number before them: not 10102, but 1010₂."""
 SMALL_RATIO = 0.85
 """Maximum height of a raised letter, as a share of the height of the letters before it."""
 _SCRIPT_HEIGHT_MIN = 0.4
@@ -53,7 +53,7 @@ class PageWord(Struct):
 
 
 def ends_in_divided_word(text: str) -> bool:
-    """Return whether a text ends in a hyphen after a letter, so that its last word may continue below."""
+    """Return whether a text ends in a hyphen after a letter. Then its last word may continue below."""
     return bool(text) and text[-1] in HYPHENS and text[-2:-1].isalpha()
 
 
@@ -70,7 +70,7 @@ def measure_size(words: Iterable[PageWord]) -> float:
 
 
 def is_raised(word: PageWord, base: PageWord) -> bool:
-    """Return whether a word next to another is raised: small letters above its baseline."""
+    """Return whether a word is small letters above the baseline of `base`, the word next to it."""
     usual = base.bottom - base.top
     return (
         _SCRIPT_HEIGHT_MIN * usual < word.bottom - word.top < SMALL_RATIO * usual
@@ -81,7 +81,7 @@ def is_raised(word: PageWord, base: PageWord) -> bool:
 
 
 def is_lowered(word: PageWord, base: PageWord) -> bool:
-    """Return whether a word next to another has small figures below its baseline."""
+    """Return whether a word is small figures below the baseline of `base`, the word next to it."""
     usual = base.bottom - base.top
     return (
         _SCRIPT_HEIGHT_MIN * usual < word.bottom - word.top < SMALL_RATIO * usual
