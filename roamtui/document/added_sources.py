@@ -42,7 +42,7 @@ def list_sources_with(library: Library, name: str) -> tuple[LibrarySource, ...]:
 def add_source(library: Library, source: LibrarySource, added: Library) -> Library:
     """Return `library` with one more source, whose documents are in `added`. The ids of all other nodes stay.
 
-    Only the pages that the first document of `added` links to are loaded.
+    In `added`, documents may be grafted only below nodes of its root.
     """
     library = _wrap_in_listing(library)
     root = library.root

@@ -33,7 +33,7 @@ _DIVIDED_MIN = 6_000
 """Minimum length, in characters, of a section that is divided: about 1,500 tokens."""
 _LEVEL_MAX = 6
 _SEQUENCES_MAX = 7
-"""Maximum number of sequences that may continue. A list in a clause begins another one."""
+"""Maximum number of sequences that may continue at a time. A list in a clause begins another sequence."""
 
 
 class _Clause(Struct):
@@ -48,7 +48,7 @@ class _Clause(Struct):
     above: int
     """Level of the heading above a paragraph; 0 if there is none."""
     is_sure: bool
-    """Whether no item of a list looks like this."""
+    """Whether it looks like no item of a list."""
 
 
 class _ClauseSequence(Struct):
@@ -82,7 +82,7 @@ def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]
     later: set[tuple[tuple[int, ...], str]] = set()
     for sequence in reversed(_collect_sequences(text, start, headings)):
         names = {(clause.key, _make_name(clause)) for clause in sequence.clauses}
-        # The lines of a contents page come again, as headings or clauses.
+        # The lines of a contents page come again later, as headings or clauses.
         is_repeated = 2 * len(names & later) >= len(names)
         if not (is_repeated and sequence.length < _CONTENTS_LINE_MAX * len(sequence.clauses)):
             clauses += _select_clauses(sequence)

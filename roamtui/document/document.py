@@ -144,9 +144,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """Key within the source; empty for a single document."""
     title: str
     text: str
-    """The text as it is parsed, without byte order mark. The own text of a node is a slice of it.
-
-    To plain text and logs, `parse_source_text` has added spaces."""
+    """The text as it is parsed, without byte order mark. The own text of a node is a slice of it. In plain
+    text and logs, `parse_source_text` has added spaces."""
     columns: Columns
     url: str | None = None
     notes: tuple[str, ...] = ()
@@ -171,7 +170,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def _children(self) -> dict[int, tuple[str, ...]]:
-        """Ids of the children of each row that was asked for, which makes large outlines much faster."""
+        """Cache of `list_children`, by row. It makes large outlines much faster."""
         return {}
 
     @cached_property
@@ -287,7 +286,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
 
     def get_page_label(self, page: int | None) -> str:
-        """Return the printed number of a page; empty if it is the counted one or not known."""
+        """Return the printed number of a page; empty if it equals `page` or is not known."""
         return self.page_labels[page - 1] if page is not None and self.page_labels else ""
 
     @cached_property
@@ -313,7 +312,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return hash_text(self.text)
 
     def precompute(self) -> None:
-        """Compute the expensive cached values now, in the loading thread, so that nobody waits later."""
+        """Compute the expensive cached values in the thread that loads, so that nobody waits later."""
         _ = self.rows_by_id, self.tokens_before, self.content_hash
 
 

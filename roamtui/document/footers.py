@@ -16,7 +16,7 @@ _FOOTER_CONTEXT_LENGTH = 12_000
 _PAGE_LENGTH_MIN = 1_500
 """Minimum number of characters between two page numbers. Other numbers are closer together."""
 _CACHED_TEXTS_MAX = 32
-"""Maximum number of texts without footers that are cached: quotes are looked up in the same ones."""
+"""Maximum number of cached results: many quotes are looked up in the same text."""
 
 
 @lru_cache(maxsize=_CACHED_TEXTS_MAX)

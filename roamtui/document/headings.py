@@ -53,7 +53,7 @@ _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 7)
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
 """A line that could be a heading or hide one: ATX heading, fence, HTML block or underline."""
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
-"""The same, for the first line of a text."""
+"""The same line, if it is the first of a text."""
 
 _BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
 _PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*|]|\d+(?![\d.)]))"
@@ -133,9 +133,9 @@ class HeadingScanner:
                 break
 
     def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
-        """Add headings at column 0 up to the first candidate of another kind. Decide what this one is.
+        """Add headings at column 0 up to the first candidate of another kind. Decide what that one is.
 
-        Return False if there was such a candidate. The search must then continue from the new position.
+        Return False if there is one. The search must then continue from the new position.
         """
         last = None
         for candidate in candidates:
@@ -270,9 +270,9 @@ def _find_next_line(text: str, offset: int) -> int:
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
-    """Return what the reader shows of a title's inline source: words, or else what describes its pictures.
+    """Return what the reader shows of a title's inline source: words, or else descriptions of pictures.
 
-    Marks of notes are left out. `env` holds the link definitions.
+    Footnote marks are left out. `env` holds the link definitions.
     """
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")

@@ -34,7 +34,7 @@ LISTING_KEY = "/"
 """Key of a listing around a single document, whose own key is empty. No path or URL has this key."""
 _NON_SPACE = re.compile(r"\S")
 _PROBLEMS_MAX = 3
-"""Maximum number of documents that could not be read whose notes say why."""
+"""Maximum number of unreadable documents for which the notes say why."""
 _CACHED_NODES_MAX = 1_000
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
@@ -118,13 +118,13 @@ class Place(NamedTuple):
     """Where a span is in its document."""
 
     first_line: int
-    """1-based, like all of these."""
+    """1-based, like all numbers here."""
     last_line: int
     page: int | None
     """Page on which it starts, or None in a document without pages."""
     last_page: int | None
     page_label: str
-    """The printed number of the first page; empty if it is the counted one."""
+    """The printed number of the first page; empty if it equals `page`."""
 
 
 class _Owners(dict[str, Document]):
@@ -143,7 +143,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     grafts: Mapping[str, Document] = field(default_factory=dict)
     """Loaded documents, by the id of the node that each is grafted below."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Id of the node that a page is grafted below, by the id of each further link to the page."""
+    """For each further link to a page, by its id: the id of the link that the page is grafted below."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     """Summaries of documents that a model wrote, by the digest of the text."""
     sources: tuple[LibrarySource, ...] = ()
@@ -206,7 +206,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def ids_by_name(self) -> Mapping[str, Sequence[str]]:
-        """Ids of the nodes with each folded title, or name or path of a file, with and without extension."""
+        """Ids of nodes by normalised title; of files also by name and path, with and without extension."""
         ids_by_name: dict[str, list[str]] = defaultdict(list)
         for document in self.documents:
             columns = document.columns
@@ -260,7 +260,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return tuple(source.name for source in self.sources) or split_sources(self.source)
 
     def source_of(self, node_id: str) -> LibrarySource | None:
-        """Return the source of a node, or None if the library has only the source that it was opened with."""
+        """Return the source of a node, or None if no source was ever added or removed."""
         if not self.sources:
             return None
         top_id = next(iter(self.node(node_id).ancestors), node_id)
@@ -307,7 +307,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
     def resolve_alias(self, node_id: str) -> str:
-        """Return the id of the link that has the page of a further link to it, else the id itself."""
+        """Return the id of the link that has the page, if a node is a further link to it, else its own id."""
         return self.aliases.get(node_id, node_id)
 
     def node(self, node_id: str) -> Node:
@@ -393,14 +393,14 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return blank_footers(self.documents_by_key[span.doc].text, span.start, span.end)
 
     def find_header(self, span: Span) -> Span | None:
-        """Return the header rows of the table that a span continues, or None. The span lacks them."""
+        """Return the header rows, outside a span, of the table that the span continues, or None."""
         text = self.documents_by_key[span.doc].text
         first = _NON_SPACE.search(text, span.start, span.end)
         bounds = find_header_above(text, first.start()) if first else None
         return None if bounds is None else Span(doc=span.doc, start=bounds[0], end=bounds[1])
 
     def list_headers(self, spans: Iterable[Span]) -> list[str]:
-        """Return the header to write above each part of a text, or an empty text if it is there already."""
+        """Return the table header to write above each span; empty if it has none, or has it already."""
         shown: list[Span] = []
         texts: list[str] = []
         for span in spans:
@@ -417,7 +417,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return document.ids[row] if row >= 0 else None
 
     def summary(self, node_id: str) -> str:
-        """Return the model's summary of a file, or of a document for its first section, or an empty text."""
+        """Return the model's summary of a file, or of the document whose first row this is; else empty."""
         node = self.node(node_id)
         document = node.document if node.file is None and node.row == 0 else node.file
         return "" if document is None else self.summaries.get(document.content_hash, "")
@@ -425,8 +425,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
         """Return a library that also has `documents`, each under the id of the node that it is grafted below.
 
-        If nodes of two documents would have the same id, the document of the source that was added later, or
-        else the one whose key sorts later, gets a salt. Ids therefore do not depend on the order of loading.
+        If nodes of two documents would have the same id, the document of the source that was added later gets
+        a salt, or else the one whose key sorts later. Ids therefore do not depend on the order of loading.
         If several nodes lead to one document, it is grafted below the first of them, and the others become
         aliases.
         """

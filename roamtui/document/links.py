@@ -46,7 +46,7 @@ class FileLink(Struct, frozen=True):
     """With symbolic links resolved."""
     fragment: str
     is_outside: bool
-    """Whether it is outside the opened folder, or outside the folder of the opened file."""
+    """Whether it is outside the folder that was opened, or the folder of the file that was opened."""
 
 
 class DeadLink(Struct, frozen=True):
@@ -175,7 +175,7 @@ def _resolve_path(
 
 
 def _find_own_place(library: Library, node_id: str, fragment: str) -> SectionLink | None:
-    """Find a fragment in the document of a section. As in HTML, an empty one and `top` are its start."""
+    """Find a fragment in the document of a section. As in HTML, "" and "top" mean the document's start."""
     document = library.node(node_id).document
     place = find_fragment(library, document, fragment) if fragment else None
     if place is None and fragment.lower() in ("", "top"):

@@ -24,14 +24,14 @@ _BARE_URL_END = ".,;:!?)*_]"
 """Characters at the end of a bare URL that do not belong to it."""
 _AROUND_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _FULL_NAME = re.compile(r"(?<![a-z])full(?![a-z])")
-"""The name of a file with whole pages has this word, as llms-full.txt does."""
+"""A word in the names of files that have whole pages, such as llms-full.txt."""
 _TITLE_LENGTH_MAX = 300
 _LENGTH_MAX = 1_500_000
 """Maximum length of a list of links, in characters."""
 
 
 def add_llms_txt_links(document: Document, name: str) -> Document:
-    """Parse a document again for its links, unless its `name` says that it has whole pages."""
+    """Add a row for each link of a document, unless its `name` says that it has whole pages."""
     if _FULL_NAME.search(name):
         return document
     if len(document.text) > _LENGTH_MAX:
@@ -83,7 +83,7 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
 
 
 def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str]]:
-    """Yield title and href of each link in the words of an item, or of each bare URL if there is no link."""
+    """Yield title and href of each link in the words of an item or, if there is no link, of each bare URL."""
     has_links = False
     for number, group in groupby(words, key=lambda word: word.link_number):
         text = "".join(word.text for word in group)

@@ -40,7 +40,7 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
     allowed: tuple[str, ...] = ()
     """URLs of origins that the person typed, in addition to the origin of the source."""
     listing_seconds_max: float = 20.0
-    """Time for all the files in which a site may list its pages. A slow site needs half a second for each."""
+    """Time for all files in which a site may list its pages. A slow site needs half a second for each."""
     conversion: ConversionOptions = DEFAULT_OPTIONS
 
     def parse_allowed(self) -> frozenset[str]:
@@ -86,17 +86,17 @@ class Loader:
         return fetcher
 
     def make_page_fetcher(self, approved: frozenset[str] = frozenset()) -> PageFetcher:
-        """Return what fetches pages of allowed origins. An invalid URL of the proxy raises a `UsageError`."""
+        """Return a function that fetches pages. An invalid origin or proxy raises a `UsageError`."""
         typed = self.typed_origins | self.options.parse_allowed()
         return partial(self._fetcher.fetch, allowed=AllowedOrigins(typed=typed, approved=approved))
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> dict[str, Document]:
-        """Load the documents of several nodes. Called in a thread. Pages are fetched in parallel.
+        """Load the documents of several nodes, pages in parallel. Call this in a thread.
 
-        The document of a node that cannot be read has a `problem`, and a `refused_origin` if nobody has
-        approved it.
+        The document of a node that cannot be read has a `problem`. A page of an origin that nobody has
+        approved has a `refused_origin` too.
         """
         urls = {node_id: url for node_id in node_ids if (url := library.node(node_id).link_url)}
         pages = self._load_pages(library, tuple(dict.fromkeys(urls.values())), approved) if urls else {}
@@ -147,7 +147,7 @@ class Loader:
             source = read_listed(file, key, conversion=self.options.conversion)
         except SourceError as error:
             return make_error_document(key, str(error), is_page=False)
-        source = replace(source, conversion_note="")  # in a folder, that is not worth a note
+        source = replace(source, conversion_note="")  # too many notes for the files of a folder
         document = parse_source_text(source, key=key)
         document.precompute()
         return document
@@ -177,10 +177,10 @@ def load_pending(library: Library, loader: Loader) -> Library:
 def load_pages(
     library: Library, loader: Loader | None, links: Sequence[str], approved: frozenset[str] = frozenset()
 ) -> Library:
-    """Load the pages of links, each after the pages that lead to it, without asking the person for approval.
+    """Load the pages of links, each after the pages that lead to it. Nobody is asked for approval.
 
-    A link that is no longer in the library is skipped. A page that cannot be loaded, or whose origin is not
-    approved, has no text and the reason as its `problem`.
+    A link that is no longer in the library is skipped. If a page cannot be loaded, or its origin is not
+    approved, its document has no text, and its `problem` says why.
     """
     if loader is None:
         return library
@@ -192,9 +192,9 @@ def load_pages(
 
 
 def reload_documents(library: Library, loader: Loader, previous: Library, changed: frozenset[str]) -> Library:
-    """Return a library with the files and pages that its previous version had loaded, and with new files.
+    """Load into a new version of a library what the `previous` one had loaded, and new files.
 
-    Files that were loaded, and whose keys are not in `changed`, are taken from the previous version.
+    Documents that were loaded, and whose keys are not in `changed`, are taken from the previous version.
     """
     loaded = {
         document.key: document
@@ -214,7 +214,7 @@ def reload_documents(library: Library, loader: Loader, previous: Library, change
 
 
 class OpenedSource(NamedTuple):
-    """What a person named, opened."""
+    """A source that was opened."""
 
     library: Library
     loader: Loader | None
@@ -231,7 +231,7 @@ def open_sources(
 ) -> OpenedSource:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
-    The library is only the listing if there are several files.
+    Of several files or a folder, only the listing is read.
 
     Raises:
         SourceError: A source cannot be read.

@@ -11,8 +11,8 @@ from roamtui.document.document import Document
 class NodeNumbering:
     """Numbers the nodes of a library from 0. The nodes of a grafted document follow its host directly.
 
-    It stores only runs: rows of one document that no grafted document interrupts. Its cost therefore grows
-    with the number of documents, not of nodes, and it can be rebuilt for each page that is loaded.
+    Only runs are stored: rows of one document that no grafted document interrupts. The cost grows with the
+    number of documents, not of nodes, so the numbering can be rebuilt for each page that is loaded.
     """
 
     def __init__(

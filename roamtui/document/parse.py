@@ -100,7 +100,7 @@ def parse_source_text(
     document = parse_document(
         text, key=key, name=source.title or source.name, url=url, notes=notes, is_markdown=source.is_markdown
     )
-    # The title in a PDF names the whole file, and its only H1 perhaps a chapter.
+    # The title in a PDF names the whole file, but its only H1 may name a chapter.
     title = (source.title if source.page_starts else "") or document.title
     document = replace(
         document,
@@ -123,7 +123,7 @@ def strip_log_indent(text: str) -> str:
 
 
 def _keep_short_lines(text: str) -> str:
-    """Add Markdown's line break to each line that a person ended. Wrapped prose and lists stay."""
+    """Add Markdown's line break to each line that a person ended. Leave wrapped prose and lists alone."""
     kept: list[str] = []
     for is_blank, paragraph in groupby(_LINE.findall(text), key=lambda line: not line.strip()):
         rows = [*paragraph]
@@ -144,7 +144,7 @@ def _is_wrapped(rows: Sequence[str]) -> bool:
 
 
 def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list[NodeRow]:
-    """Make rows that cover `text[start:]` without a gap: groups at level 1, further pieces at level 2."""
+    """Make rows that cover `text[start:]` without a gap: groups at level 1, their later pieces at level 2."""
     rows: list[NodeRow] = []
     group_start = start
     for piece_start, piece_end in _split_pieces(text, start):

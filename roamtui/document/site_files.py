@@ -14,7 +14,7 @@ class SiteFiles:
     def __init__(
         self, fetch: PageFetcher, url: str, on_progress: ProgressCallback, seconds_max: float
     ) -> None:
-        """The time of the site starts now."""
+        """Start the time limit of the site, `seconds_max`."""
         self._fetch = fetch
         self._url = url
         self._host = urlsplit(url).netloc
@@ -23,7 +23,7 @@ class SiteFiles:
         self._ends_at = time.monotonic() + seconds_max
         self._count = 0
         self._list_problem = ""
-        """Why the list that the site may have could not be fetched."""
+        """Why a list that the site may have could not be read; empty if nothing failed."""
 
     @property
     def is_late(self) -> bool:
@@ -31,7 +31,7 @@ class SiteFiles:
         return time.monotonic() >= self._ends_at
 
     def fetch(self, url: str) -> FetchedPage:
-        """Fetch a file, also from other public origins, or raise a `SourceError`."""
+        """Fetch a file, following redirects to other public origins, or raise a `SourceError`."""
         if self.is_late:
             raise FetchError(f"{url} was not fetched, because {self._host} answers too slowly.")
         self._count += 1

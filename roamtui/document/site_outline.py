@@ -28,7 +28,7 @@ _URLS_MAX = 5_000
 """Maximum number of URLs to read from all sitemaps. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
 _ROBOTS_BYTES_MAX = 512_000
-"""As many as RFC 9309 asks for."""
+"""As many bytes as RFC 9309 asks crawlers to read."""
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
 # Regular expressions instead of an XML parser, because a sitemap may define entities that expand to
@@ -55,8 +55,8 @@ class _ListedPage(NamedTuple):
 def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bool) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap has them.
 
-    Pages that robots.txt disallows are left out. Its rules with wildcards are ignored. `first` is the
-    home page, with this `title`. `is_own` says whether it is the site that the person named.
+    Pages that robots.txt disallows are left out, but its rules with wildcards are ignored. `first` is the
+    home page, and `title` its title. `is_own` says whether this is the site that the person named.
     """
     reason = files.explain_missing_list()
     robots_url = urljoin(first.final_url, "/robots.txt")
@@ -146,7 +146,7 @@ def _find_in_sitemaps(
 ) -> tuple[dict[str, None], bool]:
     """Return the pages in sitemaps and in those that they list, and whether any URL or sitemap was not read.
 
-    If there are more pages than are shown, it stops after one more.
+    The search stops one page after the number of pages that are shown.
     """
     pages: dict[str, None] = {}
     pending = list(sitemaps)

@@ -31,7 +31,7 @@ _LINK = re.compile(r"\]\(|https?://")
 def detect_page_format(page: FetchedPage) -> Format | None:
     """Detect the format to convert a page from, or return None for text, unknown types and empty pages."""
     page_format = detect_format(page.body, "", page.media_type) if page.body.strip() else None
-    return None if page_format is RST else page_format  # a site shows its source as text
+    return None if page_format is RST else page_format  # a page in RST is shown as the text that it is
 
 
 def _is_text(page: FetchedPage) -> bool:
@@ -47,7 +47,7 @@ def parse_page(
     conversion: ConversionOptions = DEFAULT_OPTIONS,
     on_progress: ProgressCallback | None = None,
 ) -> Document:
-    """Parse a page into a document. If the page is not text, raise a `SourceError` that says what it is."""
+    """Parse a page into a document. If it has no text, raise a `SourceError` that says what it is."""
     page_format = detect_page_format(page)
     if page_format is None or page_format is HTML:
         converted = _read_page(page, page_format)
@@ -91,7 +91,7 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ExtractedText:
 
 
 def _open_list(files: SiteFiles, url: str) -> Document | None:
-    """Open the llms.txt at a URL, or return None if the site has none or fails to send it."""
+    """Open the llms.txt at a URL; None if that fails or is no list. Raise if the site cannot be reached."""
     try:
         page = files.fetch(url)
     except SourceError as error:
