@@ -11,7 +11,7 @@ from roamtui.text import Bounds
 
 
 class Emphasis(Flag):
-    """Emphasis of words; values can be combined."""
+    """Emphasis of words. Values can be combined."""
 
     NONE = 0
     STRONG = auto()
@@ -28,11 +28,11 @@ class Words(Struct, frozen=True, gc=False):
     link_number: int | None = None
     """Index in `Markdown.links`, or None if the words are not a link."""
     is_image: bool = False
-    """Whether the text replaces an image. It is then the image's description, or else its URL."""
+    """Whether the text stands for an image. It is the image's description or, without one, its URL."""
     group: int | None = None
-    """Which of the `groups` of `parse_markdown` has the words: a quote of an answer, or a highlight."""
+    """Index of the words' group in `groups` of `parse_markdown`: a quote of an answer, or a highlight."""
     start: int = 0
-    """Offset in the source. A character of the text is one of the source if both have the same length."""
+    """Offset in the source. If text and source are equally long, their characters correspond."""
     end: int = 0
     """Equal to `start` if the words are a sign that is not in the source."""
 
@@ -44,13 +44,13 @@ Inline = Sequence[Words]
 
 
 class Link(Struct, frozen=True, gc=False):
-    """Where words lead: a link, the mark of a footnote or citation, or an image that they replace."""
+    """The target of words: of a link, the mark of a footnote or citation, or words in place of an image."""
 
     href: str
     is_reference_mark: bool = False
     """Whether the words are the mark of a footnote or a citation, not a link."""
     is_image: bool = False
-    """Whether the link leads to the image that the words replace."""
+    """Whether the target is the image that the words stand for."""
 
 
 class Located(Struct, frozen=True, gc=False, kw_only=True):
@@ -74,14 +74,14 @@ class Heading(Located, frozen=True, gc=False, kw_only=True):
     level: int
     words: Inline
     inner: Bounds = (0, 0)
-    """As in a paragraph."""
+    """Bounds of the words with their markup, as in a paragraph."""
 
 
 class Code(Located, frozen=True, gc=False, kw_only=True):
     """A fenced or indented block of code."""
 
     text: str
-    r"""With ``\n`` as line ends, and none at the end."""
+    r"""The code, with ``\n`` as line end, but not at its end."""
     info: str
     """Text after the opening fence; its first word is the language."""
     offsets: tuple[int, ...]
@@ -116,7 +116,7 @@ class Item(Located, frozen=True, gc=False, kw_only=True):
     number: str = ""
     """The number that a reader sees; empty for a bullet."""
     term: Paragraph | None = None
-    """What the blocks define, in a list of definitions."""
+    """In a list of definitions, the term that the blocks define."""
 
 
 class List(Located, frozen=True, gc=False, kw_only=True):

@@ -1,4 +1,4 @@
-"""Code: the line above it that names its language, and its coloured lines."""
+"""Finds the language of a block of code, and colours its lines."""
 
 import re
 from functools import lru_cache
@@ -28,7 +28,7 @@ _TOKEN_ROLES = (
 
 
 def get_language(info: str) -> str:
-    """Return the language that the text after an opening fence names, before options of site generators."""
+    """Return the language in the text after an opening fence. Options of site generators may follow it."""
     match = re.match(r"\{?[ \t]*[.=]?([\w+#./-]*)", info)
     return match[1] if match else ""
 

@@ -1,7 +1,7 @@
-"""Containers that dialects add: `::: tip`, `!!! note`, and MDX such as `<Card title="Fees">`.
+"""Rewrites containers of dialects to alerts: `::: tip`, `!!! note`, and MDX such as `<Card title="Fees">`.
 
-They are rewritten to alerts before the text is parsed, and no line is added or removed. With block rules for
-them, markdown-it-py would lose headings.
+This happens before the text is parsed, and adds and removes no line. With block rules for containers,
+markdown-it-py would lose headings.
 """
 
 import re
@@ -47,12 +47,12 @@ _NESTING_MAX = 10
 
 
 class _Edge(Struct, frozen=True):
-    """A line that opens or closes a container, or is a whole one."""
+    """A line that opens or closes a container, or is a whole container."""
 
     fence: str
-    """What both marks of a container have in common, such as colons."""
+    """What the opening and the closing line have in common, such as colons."""
     first_line: str
-    """The first line of its alert; empty if only the content is shown."""
+    """The first line of its alert, or empty if only the content is shown."""
     opens: bool
     closes: bool
 
@@ -60,7 +60,7 @@ class _Edge(Struct, frozen=True):
 class _Container(Struct, kw_only=True):
     fence: str
     start: str
-    """What its lines start with: the indent of the outermost mark, and the signs of quotes."""
+    """The start of its rewritten lines: the indent of the outermost container, and signs of quotes."""
     indent: int | None = None
     """Number of spaces before its content, or None before its first line."""
 
@@ -74,7 +74,7 @@ class _Container(Struct, kw_only=True):
 
 
 def rewrite_containers(source: str) -> str:
-    """Rewrite the containers of a text. If a heading would be lost with them, return the text as it is."""
+    """Rewrite the containers of a text. If that would hide a heading, return the text as it is."""
     if not _SIGN.search(source):
         return source
     source = normalise_line_ends(source)

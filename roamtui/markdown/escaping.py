@@ -1,4 +1,4 @@
-"""Write words, headings and code so that Markdown shows them as they are."""
+"""Writes words, headings and code so that Markdown shows them as they are."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,8 +16,8 @@ MARKDOWN_ONLY = (
     r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)|\](?=[(\[])|\[(?=[\[^])|~(?=~)"
     r"|\$(?=\$|[^$\\^_]{0,500}[\\^_][^$]{0,500}\$)"
 )
-"""Characters that could be inline syntax in Markdown, and are text in reStructuredText. A dollar is one if it
-could begin a formula."""
+"""Characters that could be inline syntax in Markdown, but are text in reStructuredText. A dollar sign matches
+if it could begin a formula."""
 _INLINE_SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n]|\Z)"
     r"|`|(?<![\s*])\*++|(?<=\s)\*++(?!\s)"
@@ -35,7 +35,7 @@ _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
 """A reference to a note in HTML: its number between two characters for private use."""
 WITHOUT_NOTE_SIGNS = {0xE000: None, 0xE001: None}
-"""Table for `str.translate` that drops these two characters from the words of a document."""
+"""Table for `str.translate` that removes these two characters from the words of a document."""
 
 
 def escape_inline(text: str) -> str:
@@ -44,7 +44,7 @@ def escape_inline(text: str) -> str:
 
 
 def escape_signs(text: str) -> str:
-    """Escape every sign that could be Markdown; `unescape_signs` does the reverse."""
+    """Escape every sign that could be Markdown. `unescape_signs` does the reverse."""
     return _SIGN.sub(r"\\\g<0>", text)
 
 
@@ -59,25 +59,25 @@ def escape_line_starts(text: str) -> str:
 
 
 def write_heading(level: int, title: str) -> str:
-    """Write a heading, without a line end. Levels above 6 become 6; line ends in the title, spaces."""
+    """Write a heading on one line, without a line end. A level above 6 becomes 6."""
     line = _CLOSING_HASHES.sub(r"\\", " ".join(title.split()))
     return f"{'#' * max(1, min(6, level))} {line}"
 
 
 def write_row(cells: Iterable[str]) -> str:
-    """Write a row of a table. Its cells are Markdown already, each on one line; bars in them are escaped."""
+    """Write a row of a table. Its cells are Markdown, each on one line. Only their bars are escaped."""
     escaped = (cell.replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(escaped)} |"
 
 
 def write_top(heads: Sequence[str], width: int) -> str:
-    """Write the heads of a table of `width` columns, which may be none, and the line below them."""
+    """Write the header of a table of `width` columns, with the line below it. `heads` may be empty."""
     first = write_row(heads) if heads else f"|{' |' * width}"
     return f"{first}\n|{' --- |' * width}"
 
 
 def write_link(words: str, href: str) -> str:
-    """Write a link. Its words are Markdown already. Brackets without a partner would end them."""
+    """Write a link. Its words are Markdown already. Escape only brackets without a partner."""
     lone: list[int] = []
     for part in _LINK_PART.finditer(words):
         if part[0] == "]" and lone and words[lone[-1]] == "[":
@@ -96,12 +96,12 @@ def write_code(text: str, language: str = "") -> str:
 
 
 def write_checkbox(*, is_checked: bool) -> str:
-    """Write a box to tick."""
+    """Write a checkbox of a task."""
     return "[x]" if is_checked else "[ ]"
 
 
 def write_note_mark(number: int) -> str:
-    """Write a reference to a note, which `NOTE_MARK` finds."""
+    """Write a reference to a note in the form of `NOTE_MARK`."""
     return f"\ue000{number}\ue001"
 
 

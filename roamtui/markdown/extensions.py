@@ -1,7 +1,7 @@
-"""Blocks that dialects add: definition lists and footnotes, by mdit-py-plugins.
+"""Definition lists and footnotes, which dialects add to Markdown. mdit-py-plugins parses them.
 
-Its rules can hide a heading (`[^1]: note` above an underline) and lose words (`~ 5 euros`). A text to which
-they do this is parsed without them. References to footnotes are read by a rule that knows their place in the
+Its rules can hide a heading (`[^1]: note` above an underline) and lose words (`~ 5 euros`). If they would do
+so, a text is parsed without them. References to footnotes have a rule of ours, which knows their place in the
 source.
 """
 
@@ -21,7 +21,7 @@ from mdit_py_plugins.footnote.index import footnote_def
 from roamtui.commonmark import limit_depth, list_heading_rows
 
 _SIGN = re.compile(r"\[\^|^[ \t>]*:[ \t]", re.MULTILINE)
-"""A text without any of these has no extensions."""
+"""A text without any of these signs has no extensions."""
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _WORD = re.compile(r"[^\W_]+|(?<!~)~(?!~)")
 
@@ -42,7 +42,7 @@ def may_have_extensions(text: str) -> bool:
 
 
 def is_lossless(tokens: Sequence[Token], plain: Sequence[Token]) -> bool:
-    """Return whether tokens keep all words of the `plain` ones, and all headings outside containers."""
+    """Return whether tokens have all words of the `plain` tokens, and all headings outside containers."""
     has_words = _list_words(tokens) == _list_words(plain)
     return has_words and list_heading_rows(tokens) == list_heading_rows(plain)
 
@@ -53,7 +53,7 @@ def _list_words(tokens: Sequence[Token]) -> list[str]:
 
 
 def _read_definitions(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
-    """Read a list of definitions if the first one has a colon, not a tilde."""
+    """Read a list of definitions if its first definition begins with a colon, not a tilde."""
     row = start if silent else start + 1
     if row < end and state.isEmpty(row):
         row += 1
@@ -63,7 +63,7 @@ def _read_definitions(rule: RuleFuncBlockType, state: StateBlock, start: int, en
 
 def read_footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse the mark of a footnote: `[^1]` leads to its note, `[^1]:` at the start of a note leads back."""
-    # in a search for the end of a link, it is text
+    # while the parser looks for the end of a link, a mark is text
     match = None if silent else _FOOTNOTE.match(state.src, state.pos)
     if match is None:
         return False
@@ -77,5 +77,5 @@ def read_footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def format_mark(mark: str) -> str:
-    """Return how the mark of a footnote is shown: `[^1]` as in an encyclopedia, names with their sign."""
+    """Return how the mark of a footnote is shown: `[^1]` becomes `[1]`, and names keep the sign."""
     return mark.replace("^", "") if mark[2:-1].isdecimal() else mark

@@ -12,9 +12,9 @@ FORMULA = re.compile(
 """A formula between dollars or between brackets with backslashes. Prices and variable names may match too."""
 _WORDS = r"[\s\S]*[^\W\d_]{2}\s+[^\W\d_]"
 _SCRIPT = r"[\s\S]*\w(?:\^|(?<![^\W\d_]{2})_|_(?![^\W\d_]{2}))[\w{]"
-"""A raised or lowered sign. The underscores of names such as `item_count` are between words."""
+"""A raised or lowered sign. An underscore between words, as in `item_count`, does not match."""
 _IN_BRACKETS = re.compile(rf"\\[A-Za-z]|\A(?!{_WORDS}){_SCRIPT}")
-"""Markdown also escapes brackets around words and names in this way."""
+"""Signs of a formula. Without one, the brackets may be escaped brackets around words or names."""
 _IS_FORMULA = {
     "display": re.compile(r"\\[A-Za-z]|[\^_=]"),
     "inline": re.compile(r"\\[A-Za-z]|[\^_]"),
@@ -45,7 +45,7 @@ SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
 
 
 def to_script_characters(text: str, sign: str) -> str | None:
-    """Return a text in superscript (`^`) or subscript (`_`), or None if Unicode lacks a character."""
+    """Return a text in superscript (`^`) or subscript (`_`) characters, or None if Unicode lacks one."""
     forms = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS
     is_known = bool(text) and forms.keys() >= set(text)
     return "".join(map(forms.__getitem__, text)) if is_known else None
@@ -85,7 +85,7 @@ _SIZE = re.compile("left|right|[bB]igg?[lr]?|displaystyle|textstyle|(no)?limits"
 """Commands that only change sizes."""
 _SPACES = frozenset({",", ";", ":", " ", "quad", "qquad", "thinspace"})
 _ESCAPES = dict.fromkeys("{}%$#&_[]") | {"|": "‖", "!": "", "*": "∗"}
-"""Escaped characters with what they mean; None for the characters themselves."""
+"""The meaning of escaped characters. None means the character itself."""
 _ACCENTS = {
     "hat": "\u0302",
     "bar": "\u0304",
@@ -101,7 +101,7 @@ _ATOM = re.compile(r"[\w.∞ℓ′°√]+|\([^()]*\)|\|[^|]*\|")
 _FRACTION_START, _FRACTION_END = "\ue0f0", "\ue0f1"
 _BEFORE_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:([{⟨×·")
 _AFTER_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:.)]}⟩×·")
-"""Characters that bind no more strongly than a fraction, which therefore needs no brackets there."""
+"""Next to these characters, a fraction needs no brackets, because they bind no more strongly than it does."""
 _DEPTH_MAX = 30
 
 
@@ -136,7 +136,7 @@ class _Converter:
         self._depth = 0
 
     def convert(self, end: str) -> str:
-        """Convert up to the closing piece `end`, and skip it; the rest of the formula if `end` is empty."""
+        """Convert up to the closing piece `end`, and skip that. If `end` is empty, convert all the rest."""
         self._depth += 1
         if self._depth > _DEPTH_MAX:
             raise ValueError

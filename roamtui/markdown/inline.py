@@ -1,4 +1,4 @@
-"""Tell HTML's elements from other words, and read the words of a piece of Markdown."""
+"""The names of HTML elements, and the words of a piece of Markdown."""
 
 import re
 
@@ -41,15 +41,15 @@ _CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SHIELDED = "!#()*+-.:<=>[\\]_`|~"
 _SHIELD = {ord(sign): 0xFDD0 + number for number, sign in enumerate(_SHIELDED)}
-"""Unicode's noncharacters in place of the signs in code and after a backslash, which are no markup."""
+"""Replaces signs in code and after a backslash, which are not markup, by noncharacters of Unicode."""
 _UNSHIELD = {code: sign for sign, code in _SHIELD.items()}
 
 
 def extract_words(text: str) -> str:
-    """Return the words of a piece of Markdown on one line. Images, rules and HTML tags have none.
+    """Return the words of a piece of Markdown on one line. Leave out images, rules and HTML tags.
 
-    Words in code stay as they are. Patterns do this, because a text of 50 MB without headings has 250,000
-    titles: parsing each takes a minute.
+    Words in code stay as they are. This uses patterns: a text of 50 MB without headings has 250,000 titles,
+    and parsing all of them takes a minute.
     """
     if _MARKUP.search(text):
         text = _CODE_SPAN.sub(lambda match: match[2].translate(_SHIELD), text)

@@ -1,4 +1,4 @@
-"""Parse the words of a block, from the inline tokens of markdown-it-py and from HTML."""
+"""`InlineReader`: reads the words of a block from the inline tokens of markdown-it-py and from HTML."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _read_tag(text: str) -> _Tag | None:
 
 
 def _show_unclosed(tokens: Sequence[Token]) -> None:
-    """Turn each unclosed tag such as `<script>`, which would hide the rest of the text, into a word."""
+    """Turn each unclosed tag such as `<script>` into a word, because it would hide the rest of the text."""
     closed = set[str]()
     for token in reversed(tokens):
         tag = _read_tag(token.content) if token.type == "html_inline" else None
@@ -74,12 +74,12 @@ _TABLE_TAGS = ("table", "tr", *_CELLS)
 _LEADS = {"li": "• ", "summary": "▾ "}
 """Signs before the text of elements."""
 _LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
-"""Elements that start a line, but no paragraph. A cell continues the line of its row."""
+"""Elements that start a line, but not a paragraph. A cell continues the line of its row."""
 _WORDS_OR_SPACE = re.compile(r"\S+(?: \S+)*|\s+")
 _SPANS = frozenset(map(str, range(2, 100)))
 """Numbers of columns or rows that a cell may span."""
 _NESTING_MAX = 50
-"""Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
+"""Maximum depth of nested elements, such as emphasis and links. Deeper ones are ignored."""
 
 
 def _read_span(value: str) -> int:
@@ -102,12 +102,12 @@ class _HtmlTable(Struct):
     column_count: int = 1
     """How many columns the open cell spans."""
     row_count: int = 1
-    """How many rows it spans."""
+    """How many rows the open cell spans."""
     _ends: dict[int, int] = field(default_factory=dict)
-    """Number of the row where the last cell of each column ends."""
+    """By column: the number of the row where its last cell ends."""
 
     def add_cell(self, words: Inline) -> None:
-        """Add the open cell to the last row. The further columns and rows that it spans have empty cells."""
+        """Add the open cell to the last row. The other columns and rows that it spans get empty cells."""
         cells = self.rows[-1].cells
         while self._ends.get(len(cells), 0) >= len(self.rows):
             cells.append(())
@@ -140,7 +140,7 @@ class InlineReader(Struct, kw_only=True):
     """Name of the open element whose text is skipped."""
 
     def read(self, content: str, source_map: SourceMap, element: str = "") -> Inline:
-        """Read the words of an inline text, all of which are in an `element` if that is named."""
+        """Read the words of an inline text. If an `element` is named, all words are inside it."""
         if element:
             self._open(element)
         env = {**self.env, "source_map": source_map, "marks": self.source.marks}
@@ -155,7 +155,7 @@ class InlineReader(Struct, kw_only=True):
     def read_html(self, content: str, source_map: SourceMap) -> Iterator[Inline | list[HtmlRow]]:
         """Yield the words of each paragraph, and the rows of each table, of a block of HTML.
 
-        Lists become lines, and so do the rows of a table in a cell.
+        The items of a list, and the rows of a table in a cell, become lines.
         """
         tokens = parse_inline(content, source_map, _get_html_splitter(), {})
         _show_unclosed(tokens)
@@ -184,7 +184,7 @@ class InlineReader(Struct, kw_only=True):
         self._hidden = ""
 
     def _read_table_tag(self, tag: _Tag, table: _HtmlTable) -> Iterator[Inline | list[HtmlRow]]:
-        """End the open cell, or the text outside of cells, and open what a tag opens. Yield the text."""
+        """End the open cell, or yield the text before a table, and open what the tag opens."""
         words = self._take_words()
         if table.is_in_cell:
             table.add_cell(words)
@@ -244,7 +244,7 @@ class InlineReader(Struct, kw_only=True):
                     self._add(text, emphasis, start=start, end=end)
 
     def make_note_label(self, mark: str, label: str, start: int) -> Inline:
-        """Make the label of a footnote, linked to its reference. `mark` stands at `start` in the source."""
+        """Make the label of a footnote, linked to its reference. `mark` is at `start` in the source."""
         self._add(
             label, link=Link(f"{mark}:", is_reference_mark=True), start=start, end=start + len(mark) + 1
         )
@@ -270,7 +270,7 @@ class InlineReader(Struct, kw_only=True):
         start: int = 0,
         end: int = 0,
     ) -> None:
-        """Add words from `start` to `end` of the source, with their own `link` unless inside another."""
+        """Add words from `start` to `end` of the source. Inside another link, their own `link` is ignored."""
         number = None
         script = ""
         for name, added, opened in self._open_elements:
@@ -299,7 +299,7 @@ class InlineReader(Struct, kw_only=True):
         return not self._words or self._words[-1] is HARD_BREAK_WORDS
 
     def _open(self, name: str, href: str | None = None) -> None:
-        """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
+        """Open an element, such as emphasis, around the words that follow. With `href`, it is a link."""
         if len(self._open_elements) >= _NESTING_MAX:
             return
         number = None if href is None else len(self.links)
@@ -314,7 +314,7 @@ class InlineReader(Struct, kw_only=True):
                 return
 
     def _add_tag(self, token: Token) -> None:
-        """Read a tag among words. The tag of a block starts a line; the tag of a cell continues it."""
+        """Read a tag among words. The tag of a block starts a line. The tag of a cell continues the line."""
         tag = _read_tag(token.content)
         if tag is None:
             return
@@ -328,7 +328,7 @@ class InlineReader(Struct, kw_only=True):
                 self._hidden = ""
         elif tag.name in HIDDEN_TAGS and not is_shown:
             self._hidden = "" if tag.is_end else tag.name
-        # These are only words, such as `<your-name>`.
+        # words in angle brackets, such as `<your-name>`
         elif is_shown or (tag.is_bare and not tag.is_end and tag.name not in HTML_ELEMENTS):
             self._add(token.content, start=start, end=end)
         elif tag.name == "img":
@@ -349,7 +349,7 @@ class InlineReader(Struct, kw_only=True):
 
 
 def split_into_groups(words: Words, groups: Sequence[Bounds]) -> Iterator[Words]:
-    """Yield the words of each group, and those outside. The end of words that cannot be cut decides."""
+    """Yield the words of each group, and those outside. Words that cannot be cut go where their end is."""
     is_contiguous = words.end - words.start == len(words.text)
     position = words.start if is_contiguous else words.end - 1
     if not groups or words.start >= words.end:  # a sign that is not in the source

@@ -1,4 +1,4 @@
-"""Where the words of a text are in its source. markdown-it-py knows this only for blocks."""
+"""Locates words in the source of a text, because markdown-it-py locates only blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing_extensions import override
 from roamtui.text import Bounds, compute_line_starts
 
 LabelledMark = tuple[int, int, str]
-"""Start and end of a mark in the source, and its label. Marks at one place are labels side by side."""
+"""Start and end of a mark in the source, and its label. A mark with several labels is several entries."""
 
 
 class SourceMap(Struct, frozen=True, gc=False):
@@ -54,7 +54,7 @@ class InlineSource(Struct, dict=True):
     groups: Sequence[Bounds] = ()
     """Bounds of words to keep apart, in order."""
     marks: Sequence[LabelledMark] = ()
-    """In order."""
+    """The marks of an answer, in order."""
 
     @cached_property
     def starts(self) -> Sequence[int]:
@@ -62,10 +62,10 @@ class InlineSource(Struct, dict=True):
         return compute_line_starts(self.text)
 
     def locate(self, content: str, line: int, *, is_heading: bool = False) -> SourceMap:
-        """Locate an inline text whose block starts at a line.
+        """Locate an inline text. Its block starts at `line`.
 
-        Each line of a block ends with its content. Its indent and the marks of quotes and lists are before
-        that. The text of a heading may have more marks after it.
+        In the source, each line begins with its indent and the marks of quotes and lists, and ends with its
+        content. Only after the text of a heading, more marks may follow.
         """
         positions: list[int] = []
         offsets: list[int] = []
@@ -96,7 +96,7 @@ class InlineSource(Struct, dict=True):
         return start, starts[number + 1] if number + 1 < len(starts) else len(self.text)
 
     def locate_cell(self, content: str, start: int, end: int) -> tuple[SourceMap, int]:
-        """Locate a cell in a part of its row, with the offset at which the next cell starts at the earliest.
+        """Locate a cell in its row from `start` on. Also return where the search for the next cell begins.
 
         In the source, each pipe of the cell has a backslash.
         """
@@ -145,7 +145,7 @@ class _LocatedState(StateInline):
 
 
 def parse_inline(content: str, source_map: SourceMap, parser: MarkdownIt, env: EnvType) -> list[Token]:
-    """Parse an inline text like markdown-it-py. The `pieces` of a token are texts with their bounds."""
+    """Parse an inline text as markdown-it-py does. The `pieces` of a token are its texts, with bounds."""
     state = _LocatedState(content, parser, env)
     parser.inline.tokenize(state)
     for rule in parser.inline.ruler2.getRules(""):
@@ -198,7 +198,7 @@ def _locate_tokens(tokens: Sequence[Token], content: str, source_map: SourceMap)
 
 
 def _find_inner(token: Token, content: str, start: int) -> int | None:
-    """Return where the text of a token is in its inline text, or None if it is written otherwise there."""
+    """Return the position of a token's text in its inline text, or None if it is written otherwise there."""
     match token.type:
         case "text_special" | "mark":
             return None

@@ -1,4 +1,4 @@
-"""Lays out Markdown blocks as lines. Independent of the screen."""
+"""Lays out Markdown blocks as lines. Does not use Textual."""
 
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -37,11 +37,11 @@ from roamtui.markdown.lines import (
 )
 
 BULLETS = "•◦▪"
-"""Bullets of nested lists, outermost first. Deeper lists use them again."""
+"""Bullets of nested lists, outermost first. Deeper lists begin with the first bullet again."""
 CHECKBOXES = {False: "☐ ", True: "☑ "}
 """Checkboxes of list items, by whether the item is done."""
 PROSE_WIDTH_MAX = 100
-"""In cells. Longer lines are hard to read."""
+"""Maximum width of prose in cells. Longer lines are hard to read."""
 _HEADING_ROLES = (TextRole.H1, TextRole.H2, TextRole.H3)
 _UNDERLINES = {TextRole.H1: "━", TextRole.H2: "─"}
 _ALERT_ROLES = (
@@ -54,28 +54,28 @@ _ALERT_ROLES = (
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
 _DEFINITION_INDENT = "  "
 _RULE_WIDTH = 40
-"""In cells. Width of a thematic break."""
+"""Width of a thematic break in cells."""
 _WIDTH_MIN = 8
-"""In cells. Nested text is at least this wide."""
+"""Minimum width of nested text in cells."""
 _GRID = RunStyle(TextRole.GRID)
 _COLUMN_GAP = Run(" │ ", _GRID)
 _WORD_WIDTH_MAX = 60
-"""In cells. A longer word in a table may be broken."""
+"""Maximum width in cells of a word in a table that is not broken."""
 _FIGURE_LETTERS_MAX = 3
-"""Maximum number of letters in a figure, for its currency or unit, as in ``32 MiB``."""
+"""Maximum number of letters in a figure. They are its currency or unit, as in ``32 MiB``."""
 _FIGURES_MIN = 0.8
-"""Minimum share of figures among a column's filled cells. Financial statements have a few words."""
+"""Minimum share of figures in the filled cells of a column. Financial statements have a few words there."""
 _Cells = Sequence[list[Run]]
 
 
 class _Nesting(Struct, frozen=True, kw_only=True):
-    """What is around blocks: quotes, lists and their items."""
+    """The quotes, lists and items around blocks."""
 
     indent: int = 0
-    """In cells. Width of the signs before each line, such as bullets."""
+    """Width of the signs before each line, such as bullets, in cells."""
     is_quoted: bool = False
     bullets: int = 0
-    """Number of bulleted lists."""
+    """Number of bulleted lists around the blocks."""
     is_tight: bool = False
     """Whether the innermost list has no blank lines between blocks."""
 
@@ -84,12 +84,12 @@ _TOP = _Nesting()
 
 
 class View(Enum):
-    """Where the lines are shown."""
+    """The place where lines are shown."""
 
     READER = auto()
-    """It scrolls sideways and opens links."""
+    """Lines scroll sideways, and links can be opened."""
     CARD = auto()
-    """It opens links. Code is wrapped, and tables are narrowed to the width."""
+    """Links can be opened. Code is wrapped, and tables are narrowed to the width."""
     TERMINAL = auto()
     """Web links show their URL. Tables are narrowed to the width, but code stays as it is."""
 
@@ -101,9 +101,9 @@ class MarkdownLayout(Struct, kw_only=True):
     """Width of the view in cells, or None for no wrapping."""
     view: View = View.READER
     links: Sequence[Link] = ()
-    """The links of the blocks, by number. They are needed in a terminal."""
+    """The links of the blocks, by number. Only a terminal needs them."""
     _block: int = 0
-    """Number of the last block."""
+    """Number of the block that was laid out last."""
 
     def lay_out(self, blocks: Sequence[Block], nesting: _Nesting = _TOP) -> list[Line]:
         """Return the lines of blocks."""
@@ -219,7 +219,7 @@ class MarkdownLayout(Struct, kw_only=True):
     def _make_lines(
         self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False
     ) -> list[Line]:
-        """Make the lines of a block, at `start` to `end` of the source, from the runs of each line."""
+        """Make the lines of a block from the runs of each line. The block is from `start` to `end`."""
         self._block += 1
         margin = [_CODE_MARGIN] if is_code else []
         return [
@@ -235,7 +235,7 @@ class MarkdownLayout(Struct, kw_only=True):
         ]
 
     def _compute_room(self, nesting: _Nesting, width_max: int | None = None) -> int | None:
-        """Return the width in cells of nested lines, at most `width_max`."""
+        """Return the width of nested lines in cells, at most `width_max`. None means unlimited."""
         if self.width is None:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
@@ -280,7 +280,7 @@ def _put_before(lines: Sequence[Line], first: Run, other: Run) -> list[Line]:
 
 
 def _align(column: _Cells) -> str:
-    """Return the alignment of a column without one: right if most of two or more cells are figures."""
+    """Choose the alignment of a column: right if it has two or more cells, and most are figures."""
     filled = list(filter(None, ("".join(run.text for run in cell).strip() for cell in column)))
     figures = [cell for cell in filled if sum(map(str.isalpha, cell)) <= _FIGURE_LETTERS_MAX]
     has_digit = any(map(str.isdecimal, "".join(figures)))
@@ -288,9 +288,9 @@ def _align(column: _Cells) -> str:
 
 
 def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_scroll: bool) -> list[int]:
-    """Compute the width of each column in cells. The widest are narrowed if the table does not fit.
+    """Compute the width of each column in cells. If the table does not fit, narrow the widest columns.
 
-    Words are not broken if they fit side by side, or if the table may scroll.
+    Break words only if the longest words of all columns do not fit side by side, and nothing can scroll.
     """
     natural = [
         max(measure_runs(line) for cell in cells for line in wrap_runs(cell, None)) for cells in columns
@@ -306,7 +306,7 @@ def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_s
 
 
 def _narrow(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Give the widest columns a common width, none less than its `least`. Return nothing if too wide."""
+    """Give the widest columns a common width, but each its `least`. Return [] if that is too wide."""
     for limit in range(room, 0, -1):
         narrowed = [min(width, max(limit, low)) for width, low in zip(widths, least, strict=True)]
         if sum(narrowed) <= room:

@@ -16,12 +16,12 @@ _WRAPPED_PIECE = (
     rf"[^\S\xa0\u202f]+|(?:[^\s\[{WIDE}]++|\[[\d,]+ [✓!✗]\]|[\[\xa0\u202f])+"
     r"|.[、。，．」』）】〉》！？：；]*"
 )
-"""Text to keep on one line: white space, a word with marks of citations, or a wide character with its closing
-marks. Compiled when it is needed, because that takes 1 ms."""
+"""Text to keep on one line: white space, a word with the marks of citations, or a wide character with its
+closing marks. It is compiled when it is needed, because that takes 1 ms."""
 
 
 class TextRole(StrEnum):
-    """What a run is, such as a bullet. Its look depends on this."""
+    """The role of a run, such as a bullet. The look of the run depends on it."""
 
     TEXT = "text"
     H1 = "h1"
@@ -44,11 +44,11 @@ class TextRole(StrEnum):
     WARNING = "warning"
     CAUTION = "caution"
     ASIDE = "aside"
-    """Text that is not in the document: languages of code, placeholders for images, URLs of links."""
+    """Added text that is not in the document: languages of code, placeholders for images, URLs of links."""
     CODE = "code"
     CODE_KEYWORD = "code-keyword"
     CODE_NAME = "code-name"
-    """Names that code defines or calls, as the highlighter recognises them."""
+    """Names that code defines or calls, as far as the highlighter recognises them."""
     CODE_STRING = "code-string"
     CODE_NUMBER = "code-number"
     CODE_COMMENT = "code-comment"
@@ -81,7 +81,7 @@ class Line(Struct, frozen=True, kw_only=True):
     block_end: int
     """Offset after that block."""
     block_number: int
-    """Number of the block in that text, shared by the lines of a paragraph or row; negative for gaps."""
+    """Number of the block, shared by the lines of a paragraph or row. Negative for lines between blocks."""
     prefix_length: int = 0
     """Number of characters at the start that are not from the document, such as indents, bullets and bars."""
     is_code: bool = False
@@ -120,13 +120,13 @@ def measure(text: str) -> int:
 
 
 def measure_longest_word(runs: Sequence[Run]) -> int:
-    """Return the width in cells of the longest piece that a line end should not divide."""
+    """Return the width in cells of the longest piece that should stay on one line."""
     pieces = re.findall(_WRAPPED_PIECE, "".join(" " if run is HARD_BREAK_RUN else run.text for run in runs))
     return max((measure(piece) for piece in pieces if not piece.isspace()), default=0)
 
 
 def chop(text: str, width: int) -> list[str]:
-    """Cut text into pieces of at most `width` cells. A character that is wider is a piece of its own."""
+    """Cut text into pieces of at most `width` cells. A wider character becomes a piece of its own."""
     import wcwidth  # noqa: PLC0415
 
     pieces = [""]
@@ -146,7 +146,7 @@ HARD_BREAK_RUN = Run("\n")
 
 
 def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Wrap runs into lines of at most `width` cells, at least one, without spaces around them."""
+    """Wrap runs into one or more lines of at most `width` cells, without spaces at their ends."""
     paragraphs: list[list[Run]] = [[]]
     for run in runs:
         if run is HARD_BREAK_RUN:
@@ -194,7 +194,7 @@ def _divide_runs(runs: Sequence[Run], ranges: Iterable[tuple[int, int]]) -> list
 
 
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each line, without spaces around it. Pieces wider than a line are chopped."""
+    """Yield the bounds of each line, without spaces at its ends. Pieces wider than a line are cut."""
     line_start: int | None = None  # None until the line has its first piece
     line_end = filled_cells = 0  # cells of the line so far, with the spaces that would precede the next piece
     for piece in re.finditer(_WRAPPED_PIECE, text):

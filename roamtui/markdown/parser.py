@@ -1,4 +1,4 @@
-"""Parse Markdown, and the HTML in it, into blocks, from the tokens of markdown-it-py."""
+"""Parses Markdown, and the HTML in it, into blocks. markdown-it-py makes the tokens."""
 
 import html
 import re
@@ -44,10 +44,10 @@ def parse_markdown(
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
-    If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks.
-    `start` is the offset of the slice, which is added to all offsets. `definitions` has the link definitions
-    of the whole document, in addition to those in the text. `groups` are the bounds of words to keep apart,
-    in order, without overlaps.
+    If a slice starts inside code or a table, `prefix` has the lines that open it. They do not become blocks.
+    `start` is the offset of the slice. It is added to all offsets. `definitions` has the link definitions of
+    the whole document, in addition to those in the text. `groups` are the bounds of words to keep apart, in
+    order, without overlaps.
     """
     text = (prefix + text).replace("\0", "\N{REPLACEMENT CHARACTER}")
     source = InlineSource(text, start - len(prefix), groups=groups)
@@ -55,9 +55,10 @@ def parse_markdown(
 
 
 def parse_answer(text: str, *, groups: Sequence[Bounds] = (), marks: Sequence[LabelledMark] = ()) -> Markdown:
-    """Parse a model's answer, which has no containers such as `::: tip`.
+    """Parse a model's answer. Containers such as `::: tip` count as text.
 
-    `groups` are as in `parse_markdown`. `marks` are its source marks, in order: each becomes a link.
+    `groups` are as in `parse_markdown`. `marks` are the source marks of the answer, in order. Each becomes a
+    link.
     """
     text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     source = InlineSource(text, 0, groups=groups, marks=marks)
@@ -81,7 +82,7 @@ _FRONT_LINE = re.compile(r"[^\r\n]+")
 def parse_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markdown:
     """Read front matter, the text between two delimiting lines, as a table with a row for each entry.
 
-    A line that is no entry, such as an item of a list, belongs to the entry above it. `start` and `groups`
+    A line that is not an entry, such as an item of a list, belongs to the entry above. `start` and `groups`
     are as in `parse_markdown`.
     """
     _, *lines = (line for line in _FRONT_LINE.finditer(text) if line[0].strip())
@@ -101,7 +102,7 @@ def parse_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markd
 
 
 def _divide_entry(line: str) -> tuple[Bounds, Bounds]:
-    """Return the bounds of the key of an entry and of its value. Another line has only a value."""
+    """Return the bounds of the key and of the value of an entry. A line without a key has only a value."""
     key, colon, value = line.partition(":")
     end = len(line.rstrip())
     if not colon or key[:1] in "#- \t" or value[:1] not in " \t":
@@ -126,7 +127,7 @@ class _BlockReader(Struct, kw_only=True):
     """Index of the next token."""
 
     def _iter_until(self, kind: str) -> Iterator[Token]:
-        """Yield the tokens before the next one of a kind, and skip that."""
+        """Yield the tokens before the next token of a kind, and skip this token."""
         while self._next < len(self.tokens):
             token = self.tokens[self._next]
             self._next += 1
@@ -142,7 +143,7 @@ class _BlockReader(Struct, kw_only=True):
     def read_blocks(  # noqa: PLR0912 - one case a kind of token
         self, end: str = ""
     ) -> tuple[Block, ...]:
-        """Read blocks up to a token of the kind `end`, which is skipped; without one, all blocks."""
+        """Read blocks up to a token of the kind `end`, and skip that. Without `end`, read all blocks."""
         blocks: list[Block] = []
         for token in self._iter_until(end):
             start, after = self._find_span(token)
@@ -175,7 +176,7 @@ class _BlockReader(Struct, kw_only=True):
                     blocks.append(ThematicBreak(start=start, end=after))
                 case "html_block":
                     blocks += self._read_html(token)
-                case _:  # the inline text and the end of a paragraph, which were read
+                case _:  # the inline text and the end of a paragraph have been read
                     pass
         return tuple(blocks)
 
@@ -187,7 +188,7 @@ class _BlockReader(Struct, kw_only=True):
         return Code(text=text, info=info, offsets=offsets, start=start, end=end)
 
     def _read_inline(self, opening: Token) -> tuple[Inline, Bounds]:
-        """Read the words of the next token, with their bounds. There are none if nothing is visible."""
+        """Read the words of the next token, with their bounds. The words are empty if nothing is visible."""
         token = self.tokens[self._next]
         content = token.content
         is_heading = opening.type == "heading_open"
@@ -221,7 +222,7 @@ class _BlockReader(Struct, kw_only=True):
             blocks = self.read_blocks("list_item_close")
             items.append(Item(blocks=blocks, is_done=is_done, number=opened.info, start=start, end=end))
         if len(items) > 1 and items[0].number and len({item.number for item in items}) == 1:
-            # the author lets the reader's program count
+            # the author leaves counting to the program
             first = int(items[0].number)
             items = [replace(item, number=str(number)) for number, item in enumerate(items, first)]
         start, end = self._find_span(token)
@@ -319,7 +320,7 @@ class _BlockReader(Struct, kw_only=True):
 
 
 def _cut_anchor(heading: Inline) -> Inline:
-    """Cut the anchor off the end of a heading, whose words a group or a highlight may have split."""
+    """Remove the anchor at the end of a heading. Groups may have split its words."""
     text = "".join(words.text for words in heading)
     room = len(strip_anchor(text))
     if room == len(text):
@@ -333,7 +334,7 @@ def _cut_anchor(heading: Inline) -> Inline:
 
 
 def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[Table]:
-    """Make a table of rows, unless all are empty."""
+    """Yield a table with the rows that are not empty, if there are any."""
     rows = [row for row in rows if any(row.cells)]
     width = max((len(row.cells) for row in rows), default=0)
     made: list[TableRow] = []

@@ -1,4 +1,4 @@
-"""Divide a Markdown text into passages: paragraphs, each with the table, list or code that belongs to it."""
+"""Divides a Markdown text into passages: paragraphs, each with the table, list or code that it introduces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def split_passages(text: str) -> tuple[Bounds, ...]:
 
 
 def _get_bounds(text: str, block: Block) -> Bounds:
-    """Return the bounds of a block without the blank lines around it, but with an indent on purpose."""
+    """Return the bounds of a block without blank lines around it. An indent of code or a list stays."""
     source = text[block.start : block.end]
     start = block.start
     if not isinstance(block, Code | List | Table):
@@ -59,8 +59,8 @@ def find_block(text: str, offset: int) -> Block | None:
 def find_passage(text: str, offset: int, tokens_max: int = _PASSAGE_TOKENS_MAX) -> Bounds | None:
     """Return the span of the passage at an offset, or None between passages.
 
-    A long one is cut to the part around the offset: as many whole units as fit, with the marks before them.
-    Code is one unit, unless it is too long itself.
+    A long passage is cut to as many whole units around the offset as fit, with the marks before them. A block
+    of code is one unit, unless it is too long.
     """
     passages = split_passages(text)
     passage = next(((start, end) for start, end in passages if start <= offset < end), None)
@@ -95,6 +95,6 @@ def find_passage(text: str, offset: int, tokens_max: int = _PASSAGE_TOKENS_MAX) 
 
 
 def find_code(text: str, offset: int) -> Code | None:
-    """Return the outermost block at an offset if it is one of code, or None."""
+    """Return the outermost block at an offset if it is code, or None."""
     block = find_block(text, offset)
     return block if isinstance(block, Code) else None

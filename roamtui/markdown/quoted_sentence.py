@@ -1,4 +1,4 @@
-"""Sentences as a reader sees them: around a quote, whole or cut to a width, and for a question."""
+"""Sentences as a reader sees them: those around a quote, whole or cut, and those that answer a question."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class KeySentence(NamedTuple):
 
     words: str = ""
     row: str = ""
-    """A row with its column heads; empty for a sentence, and for a row whose heads are not known."""
+    """The row with its column heads. Empty for a sentence, and for a row whose heads are unknown."""
     beside: str = ""
-    """A row of another table that says what this one is about, such as ``Class C | Covers Chainsaws``."""
+    """A row of another table that explains this one, such as ``Class C | Covers Chainsaws``."""
 
     @property
     def shown(self) -> str:
@@ -51,9 +51,9 @@ class QuotedSentence(Struct, frozen=True, kw_only=True):
     """The sentence of the document that a quote is from, as a person sees it, on one line."""
 
     sentence: str
-    """The whole sentence, row or item, with the heads and the lines that lead it in."""
+    """The whole sentence, row or item, with its heads and the lines that introduce it."""
     quoted: tuple[Bounds, ...]
-    """The bounds of the quote's words; several if the quote leaves words out."""
+    """The bounds of the quote's words. There are several if the quote leaves words out."""
     struck: tuple[Bounds, ...] = ()
     """The bounds of words that the document strikes out."""
 
@@ -116,17 +116,17 @@ class QuotedSentence(Struct, frozen=True, kw_only=True):
 
 
 def format_gap(text: str) -> str:
-    """Return the mark that replaces words that are left out, and says how many there are."""
+    """Return the mark for words that are left out. It says how many words, and counts earlier marks."""
     hidden = sum(int(count.replace(",", "")) for count in _GAP.findall(text))
     words = re.findall(_WORD, _GAP.sub("", text))
     return f"[… {format_count(hidden + len(words), 'word')}]"
 
 
 def list_near_bounds(text: str, bounds: Bounds, edges: Iterable[int], reach: int) -> list[Bounds]:
-    """List the parts of some bounds of a text that are at most `reach` characters from the edges.
+    """List the parts of `text[bounds]` that are at most `reach` characters from one of the `edges`.
 
-    They begin and end with whole words, or characters of scripts without spaces. Parts are joined if a gap
-    between them would shorten nothing.
+    They begin and end with whole words, or characters of scripts without spaces. Parts are joined if the mark
+    for the gap between them would be as long as the gap.
     """
     word_end = re.compile(_WORD_END)
     low, high = bounds

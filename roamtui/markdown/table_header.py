@@ -1,7 +1,7 @@
-"""Find the column heads of a row of a table, or say that they are not known.
+"""Finds the column heads of a row of a table, or says that they are unknown.
 
-Documents have heads in several rows, below an empty first row, or again in the middle of a table. A wrong
-head changes what a figure says, so in case of doubt a row gets no heads.
+Heads may be in several rows, below an empty first row, or again in the middle of a table. A wrong head
+changes the meaning of a figure, so in case of doubt a row gets no heads.
 """
 
 import re
@@ -18,7 +18,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _AMOUNT = re.compile(r"[$€£¥]\s?[(-]?\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _UNIT = re.compile(r"\(|\Z")
-"""A header row has no label, or one such as "(in millions)"."""
+"""The label of a header row: none, or one such as "(in millions)"."""
 _RULE = re.compile(
     r"^[ \t>]*(?=[-: \t]*\|)(?=[|: \t]*-)\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*(?::?-+:?)?[ \t\r]*\n",
     re.MULTILINE,
@@ -48,7 +48,7 @@ def find_header_above(text: str, offset: int) -> Bounds | None:
 
 
 def _widen_header(text: str, start: int, end: int, row: int) -> Bounds:
-    """Add the further header rows that are above a row to the first one and its rule."""
+    """Return the bounds of a header row and its rule, extended by further header rows above `row`."""
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     blocks: Sequence[Block] = parse_markdown(text[start : min(row, start + _SAMPLE_LENGTH)]).blocks
@@ -68,10 +68,9 @@ class TableHeader:
         self._table = table
 
     def find(self, index: int) -> tuple[str, ...] | None:
-        """Return the head of each column for the row at an index, with heads in several rows joined.
+        """Return the head of each column for the row at an index. Heads in several rows are joined.
 
-        Return an empty tuple for a row that needs none, which is a header row or a title, and None if a
-        head is not known.
+        Return an empty tuple for a header row or a title, and None if a head is unknown.
         """
         cells = self._rows[index]
         is_header = index < self.header_row_count or (_has_only_years(cells) and _UNIT.match(cells[0]))
@@ -102,9 +101,9 @@ class TableHeader:
 
     @cached_property
     def header_row_count(self) -> int:
-        """Number of header rows at the top. More rows are added until no two columns have the same heads.
+        """Number of header rows at the top: as many as it takes until no two columns have the same heads.
 
-        A row that has only a label may be between them.
+        A row that has only a label may be between header rows.
         """
         count = 1
         for index, cells in enumerate(self._rows[1:], start=1):
@@ -123,7 +122,7 @@ class TableHeader:
 
 
 def _join(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Join heads by column. A head that spans several rows is repeated in each."""
+    """Join heads by column. A head that several rows repeat is written once."""
     columns = zip(*rows, strict=True)
     return tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
 

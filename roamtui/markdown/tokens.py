@@ -1,6 +1,6 @@
-"""Parse Markdown into markdown-it-py's tokens, with our own rules for formulas, links, footnotes and marks.
+"""Parses Markdown into markdown-it-py's tokens, with our own rules for formulas, links, footnotes and marks.
 
-These rules never change where a block begins or ends.
+Our rules never change where a block begins or ends.
 """
 
 import re
@@ -26,17 +26,17 @@ _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])"
 
 
 class Dialect(Enum):
-    """What a text is."""
+    """The kind of a text, which decides its rules."""
 
     DOCUMENT = auto()
     ANSWER = auto()
-    """A model's answer: without footnotes and definition lists. Most HTML in it is words."""
+    """A model's answer. It has no footnotes and no definition lists, and most HTML tags in it are words."""
 
 
 def tokenize(text: str, env: EnvType, dialect: Dialect) -> list[Token]:
-    """Parse a text into the tokens of its blocks. Their inline texts are not parsed.
+    """Parse a text into the tokens of its blocks, but not the inline texts in them.
 
-    If extensions would change the headings or words of a text, it is parsed without them.
+    If extensions would hide headings or words of a text, it is parsed without them.
     """
     plain = parse_blocks(text, env, _get_block_parser(dialect))
     if dialect is Dialect.ANSWER or not may_have_extensions(text):
@@ -58,7 +58,7 @@ def _get_block_parser(dialect: Dialect, *, has_extensions: bool = False) -> Mark
 
 @cache
 def get_inline_parser(dialect: Dialect) -> MarkdownIt:
-    """Return the parser, which is made once. Its environment has the `source_map` and `marks` of the text."""
+    """Return the parser of inline texts. It needs the text's `source_map` and `marks` in its environment."""
     parser = make_markdown_parser("strikethrough")
     parser.inline.ruler2.at("fragments_join", join_fragments)
     parser.inline.ruler.at("text", _read_text)
@@ -78,7 +78,7 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
 
 
 def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse text, like the rule of markdown-it-py, up to the next mark."""
+    """Parse text as the rule of markdown-it-py does, but only up to the next mark."""
     marks: Sequence[LabelledMark] = state.env["marks"]
     ends = [state.posMax]
     if marks:
@@ -125,7 +125,7 @@ def _is_link(state: StateInline) -> bool:
 
 
 def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a formula, which would be taken for escapes and emphasis. It becomes text, or else code."""
+    """Parse a formula, which could be read as escapes and emphasis. It becomes text, or if unknown, code."""
     if state.src[state.pos] not in "$\\" or (match := FORMULA.match(state.src, state.pos)) is None:
         return False
     formula = get_formula(match)
@@ -141,7 +141,7 @@ def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse a link such as `[[Name#Part|words]]`, unless a link definition has the text as its label.
 
-    It must not join a word or a number, and the mark of a note, such as `[[3]]`, is none.
+    A link does not follow a letter or digit directly, and `[[3]]`, the mark of a note, is not a link.
     """
     match = _WIKILINK.match(state.src, state.pos) if state.src[state.pos] in "![" else None
     if match is None or state.src[state.pos - 1 : state.pos].isalnum():

@@ -1,8 +1,8 @@
-"""Divide a Markdown text into blocks, units and sentences, each with its bounds in the source.
+"""Divides a Markdown text into blocks, units and sentences, each with its bounds in the source.
 
-A block is an outermost block: a paragraph, list, table or the like. A unit is a part of it that can be
-quoted: a paragraph, a heading, a row of a table or a line of code. What a person sees of a unit is parsed
-when it is asked for. A sentence is a part of the source of a unit.
+A block is an outermost block, such as a paragraph, list or table. A unit is a part of a block that can be
+quoted: a paragraph, a heading, a row of a table or a line of code. The visible text of a unit is made when it
+is asked for. A sentence is a part of the source of a unit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from roamtui.sentences import HARD_BREAK, iter_sentence_ends
 from roamtui.text import DASHES, Bounds, find_body_start
 
 _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
-"""A tag whose end is not part of the piece."""
+"""The start of a tag whose end is cut off."""
 _NO_HEADS = " [no column heads found]"
 _ITEM_NUMBER = re.compile(r"(\d+)[.)](?!\S)")
 _ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
@@ -46,7 +46,7 @@ _LETTER = re.compile(r"[^\W_]")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
 _WORD = re.compile(r"\w+")
 _CACHED_TEXTS_MAX = 1_000
-"""Maximum number of texts whose units are cached, because ranking, excerpts and display share them."""
+"""Number of texts whose units are cached: ranking, excerpts and display all use them."""
 
 
 class UnitKind(StrEnum):
@@ -56,7 +56,7 @@ class UnitKind(StrEnum):
     ITEM = "item"
     """The first paragraph of a list item, with its number."""
     LABEL = "label"
-    """The kind of an alert without a title, or the number of an item that begins with no paragraph."""
+    """The kind of an alert without a title, or the number of an item that does not begin with a paragraph."""
     HEADING = "heading"
     ROW = "row"
     TABLE_HEADER = "table_header"
@@ -71,7 +71,7 @@ class UnitKind(StrEnum):
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a row of a table, perhaps of heads."""
+        """Whether it is a row of a table, also of its header."""
         return self in (UnitKind.ROW, UnitKind.TABLE_HEADER)
 
 
@@ -96,17 +96,17 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     links: Sequence[Link]
     """The links of the text."""
     number: VisiblePiece | None = None
-    """The number of its item."""
+    """The number of its list item."""
     leads: tuple[int, ...] = ()
-    """Indices of the units that lead its list in, outermost first."""
+    """Indices of the units that introduce the lists around it, outermost first."""
     header: TableHeader | None = None
-    """The header of its table, or None if it is in none that is known to have one."""
+    """The header of its table. None outside tables, and in a table without a header row."""
     row: int = 0
-    """Index in its table."""
+    """Index of the row in its table."""
 
     @cached_property
     def cells(self) -> tuple[VisibleText, ...]:
-        """The cells of a row; everything else has one."""
+        """The cells of a row. Any other unit is one cell."""
         cells = [[_read_words(words, self.links) for words in inline] for inline in self.inlines]
         if self.number is not None:
             cells[0].insert(0, self.number)
@@ -114,12 +114,12 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def whole(self) -> VisibleText:
-        """All of its text."""
+        """The visible text of all cells."""
         return self.cells[0] if len(self.cells) == 1 else VisibleText(tuple(_join_cells(self.cells)))
 
     @property
     def words(self) -> str:
-        """All of its text but pictures, with tildes around struck-out words."""
+        """The visible text without pictures, with tildes around struck-out words."""
         return self.whole.words
 
     @property
@@ -134,7 +134,7 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def head_words(self) -> str:
-        """The known heads of the columns in which a row has something; empty for everything else."""
+        """The known heads of the columns in which a row has text. Empty for any other unit."""
         pairs = zip(self._column_heads or (), self.cells, strict=False)
         return " ".join(head for head, cell in pairs if head and cell.text.strip())
 
@@ -213,7 +213,7 @@ class _UnitLister:
     def add_blocks(
         self, blocks: Iterable[Block], leads: tuple[int, ...], number: VisiblePiece | None = None
     ) -> None:
-        """Add blocks that some units lead in. `number` belongs to the item whose first block this is."""
+        """Add blocks. The units `leads` introduce them. `number` is the item's, if these are its blocks."""
         lead: int | None = None
         for block in blocks:
             before, lead = lead, None
@@ -311,7 +311,7 @@ class _UnitLister:
 
 
 def _read_words(words: Words, links: Sequence[Link]) -> VisiblePiece:
-    """Return the visible text of words: a space for the URL of an image without a description."""
+    """Return the visible text of words. For an image without a description, this is a space."""
     if words is HARD_BREAK_WORDS:
         return VisiblePiece(HARD_BREAK)
     link = None if words.link_number is None else links[words.link_number]
@@ -322,10 +322,7 @@ def _read_words(words: Words, links: Sequence[Link]) -> VisiblePiece:
 
 
 def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Iterator[VisiblePiece]:
-    """Yield the pieces of a row with its column heads.
-
-    A currency sign in a cell of its own stays with its figure.
-    """
+    """Yield the pieces of a row with its column heads. A currency sign in its own cell joins its figure."""
     last = ""
     last_head = ""
     for cell, head in zip(cells, heads or [""] * len(cells), strict=True):
@@ -358,8 +355,7 @@ def read_visible_line(text: str) -> str:
     """Return the words of a piece of Markdown on one line, without pictures. Words in code stay as they are.
 
     Bars divide cells. A slash divides rows or items if the first ends without punctuation. Struck-out words
-    are between tildes. The piece may be cut from a text: a row of a table without its head, or words with
-    half a tag.
+    are between tildes. The piece may be cut from a text: a table row without its header, or half a tag.
     """
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 

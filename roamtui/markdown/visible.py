@@ -1,4 +1,4 @@
-"""Text as a person sees it, with its place in the source."""
+"""The text that a person sees, with its places in the source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roamtui.text import Bounds
 
 
 class VisiblePiece(NamedTuple):
-    """Visible text with its bounds in the source. If both are equally long, they have the same characters."""
+    """Visible text with its bounds in the source. If both are equally long, their characters correspond."""
 
     text: str
     start: int = 0
@@ -27,7 +27,7 @@ class VisiblePiece(NamedTuple):
     is_image: bool = False
     """Whether it is the description of an image."""
     is_mark: bool = False
-    """Whether it is the mark of a footnote, which is shown in another form than in the source."""
+    """Whether it is the mark of a footnote. It is shown in another form than in the source."""
 
     @property
     def marked(self) -> str:
@@ -65,7 +65,7 @@ class VisibleText(Struct, frozen=True, dict=True):
         return array("Q", accumulate([piece.end for piece in self.pieces], max))
 
     def locate(self, start: int, end: int) -> Bounds | None:
-        """Return the bounds in the visible text of a part of the source, or None if nothing is visible."""
+        """Return the bounds of a part of the source in the visible text, or None if it is not visible."""
         first = bisect_right(self._source_ends, start)
         last = bisect_left(self._source_ends, end)
         inside = [
@@ -81,7 +81,7 @@ class VisibleText(Struct, frozen=True, dict=True):
         return self.offsets[inside[0]] + skipped, self.offsets[inside[-1] + 1] - left
 
     def iter_pieces(self, start: int, end: int) -> Iterator[VisiblePiece]:
-        """Yield the pieces of a part of the visible text, cut to it."""
+        """Yield the pieces from `start` to `end` of the visible text. Cut the first and the last."""
         index = max(0, bisect_right(self.offsets, start) - 1)
         while index < len(self.pieces) and self.offsets[index] < end:
             piece = self.pieces[index]
