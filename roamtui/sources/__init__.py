@@ -1,1 +1,1 @@
-"""Read files, folders and standard input as text."""
+"""Reads files, folders and standard input as text."""

@@ -1,6 +1,6 @@
-"""Convert files to Markdown, and cache the slow conversions on disk.
+"""Converts files to Markdown, and caches slow conversions on disk.
 
-A text is cached by the digest of the file and the version of the converters. A damaged cache file is ignored.
+The key is the digest of the file, with the version of the converters. A damaged cache file is ignored.
 """
 
 import re
@@ -27,7 +27,7 @@ class ConversionOptions(Struct, frozen=True, kw_only=True):
     ocr_languages: tuple[str, ...] = ("eng",)
     """Languages for OCR, by their names in tesseract."""
     reads_scans: bool = False
-    """Whether to run OCR on scanned pages. If not, an earlier result in the cache is still used."""
+    """Whether to run OCR on scanned pages. If not, an earlier OCR result in the cache is still used."""
 
 
 DEFAULT_OPTIONS = ConversionOptions()
@@ -42,8 +42,6 @@ def convert_cached(
     on_progress: ProgressCallback | None = None,
 ) -> ExtractedText:
     """Convert a file to Markdown, or load its text from the cache.
-
-    The result of an earlier OCR is also used if the options do not ask for OCR.
 
     Raises:
         SourceError: The file cannot be converted, or contains no text.

@@ -1,4 +1,4 @@
-"""List and find the files of a folder or of several sources."""
+"""Lists, finds and reads the files of a folder or of several sources."""
 
 import os
 import re
@@ -54,11 +54,11 @@ class ListedFile(Struct, frozen=True, kw_only=True):
     """A file of a source."""
 
     path: Path
-    """Path in the source, which may be a link."""
+    """Path in the source. It may be a symbolic link."""
     resolved: Path
-    """The path to which `path` led when it was listed, without links."""
+    """The path to which `path` led when it was listed, with all links resolved."""
     root: Path | None
-    """The folder that was listed. No link may lead out of it. None for a file that the person named."""
+    """The folder that was listed, which no link may lead out of. None for a file that the person named."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     files: Mapping[str, ListedFile]
     """Files by key: the path within the source, with forward slashes. The files are in reading order."""
     skipped: Mapping[tuple[str, str], tuple[str, ...]] = {}
-    """The names of what was skipped, by what they are, in the singular and the plural."""
+    """The names of skipped files and folders, by their kind, a pair of singular and plural."""
     is_cut: bool = False
     """Whether there are more files than `FILES_MAX`."""
     watched: tuple[Path, ...] = ()
@@ -86,14 +86,14 @@ class Listing(Struct, frozen=True, kw_only=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences that say how much was skipped and why, and how to list it; none if nothing was."""
+        """Sentences that say how much was skipped and why, and how to list it. Empty if nothing was."""
         counts = [format_count(len(names), *kind) for kind, names in self.skipped.items()]
         command = shlex.join(["roamtui", "outline", *split_sources(self.source), "--skipped"])
         listed = [f"Skipped: {', '.join(counts)}. To list them: `{command}`."] if counts else []
         return (*listed, f"Skipped: {_FULL.format(FILES_MAX)}.") if self.is_cut else tuple(listed)
 
     def list_entries(self) -> list[tuple[tuple[str, ...], bool]]:
-        """List the path of each folder and file, and whether it is a folder, before its content."""
+        """List the path of each folder, before its content, and file, and whether it is a folder."""
         entries: dict[tuple[str, ...], bool] = {}
         for key in self.files:
             names = tuple(key.split("/"))
@@ -104,8 +104,8 @@ class Listing(Struct, frozen=True, kw_only=True):
 def list_folder(folder: Path) -> Listing:
     """List the documents of a folder, without hidden files and files that its `.gitignore` excludes.
 
-    Symbolic links to files inside the folder are followed. Those to folders are not, because a folder inside
-    is listed where it really is. Links that lead outside are skipped, with a note.
+    Symbolic links to files inside the folder are followed. Links to folders are not, because a folder inside
+    is listed at its real place. Links that lead outside are skipped, with a note.
 
     Raises:
         SourceError: The folder cannot be listed, or contains no document.
@@ -176,7 +176,7 @@ def _escapes(path: Path, root: Path) -> bool:
 
 
 def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
-    """Return the file that a path leads to, or None if it leads to no file."""
+    """Return the file that a path leads to, or None if it does not lead to a file."""
     with suppress(OSError, RuntimeError):
         # what is in a listed folder is below its resolved path, unless it is a link
         resolved = path.resolve(strict=True) if root is None or path.is_symlink() else path
@@ -189,10 +189,10 @@ def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = D
     """Read a file of a listing; see `read_source`. Its notes and errors name it by its key.
 
     Raises:
-        SourceError: As in `read_source`, or the file is large, or a link leads out of the folder.
+        SourceError: As in `read_source`, or the file is too large, or a link leads out of the folder.
     """
     try:
-        # A link or a pipe may be there now. A link may not lead out, and nothing waits for the pipe.
+        # By now, there may be a link, which must not lead out, or a pipe, which must not block.
         resolved = file.path.resolve(strict=True)
         if file.root is not None and not resolved.is_relative_to(file.root):
             raise SourceError(f"{key} {_NO_FILE}")
@@ -215,9 +215,9 @@ def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = D
 
 
 def _read_gitignore(root: Path) -> Callable[[str], bool]:
-    """Return a function that checks if the `.gitignore` in a folder excludes a path below the folder.
+    """Return a function that says whether the `.gitignore` of a folder excludes a path below the folder.
 
-    The path of a folder must end with a slash, and the folders above a path must be checked first.
+    The path of a folder must end with a slash. Check the folders above a path before the path.
     """
     path = root / _IGNORE_NAME
     try:
@@ -240,7 +240,7 @@ def is_document_name(name: str) -> bool:
 
 
 def estimate_load_cost(files: Iterable[Path]) -> int:
-    """Estimate the cost of loading files, in bytes: their sizes, or at least 2 MB for slow formats."""
+    """Estimate the cost of loading files, in bytes: their sizes, but at least 2 MB for a slow format."""
     cost = 0
     for path in files:
         with suppress(OSError):
@@ -255,7 +255,7 @@ def is_skipped_folder(name: str) -> bool:
 
 
 def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
-    """Return a file name's sort key: README first, then index, numbers by value, without case."""
+    """Return a file name's sort key. README is first, then index. Numbers sort by value. Case is ignored."""
     stem = name.partition(".")[0].casefold()
     parts = tuple(
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
@@ -268,7 +268,7 @@ def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str
 def list_files(paths: Sequence[Path]) -> Listing:
     """List the files of a folder, or of several files and folders in the given order.
 
-    Each of several sources is at the top, by its name. A file that is in two of them is listed once.
+    Each of several sources is at the top level, by its name. A file that is in two of them is listed once.
 
     Raises:
         SourceError: As in `list_folder`, or a file is missing.
@@ -306,7 +306,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
 
 
 def list_paths(names: Iterable[str]) -> Iterator[Path]:
-    """Yield the paths of sources, and in place of a folder those of its documents, if there are any."""
+    """Yield the paths of sources. In place of a folder, yield the paths of its documents."""
     for path in map(Path, chain.from_iterable(map(split_sources, names))):
         if not path.is_dir():
             yield path
@@ -324,7 +324,7 @@ class DocumentFile(Struct, frozen=True):
 
 
 def locate_document(source: str, doc: str) -> DocumentFile | None:
-    """Return where a document of a library is, or None if it is not on this machine, such as a web page."""
+    """Return the file of a document of a library, or None if it is not on this machine, as a web page."""
     paths = [Path(path) for path in split_sources(source)]
     path = paths[0]
     inner = doc

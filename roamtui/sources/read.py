@@ -1,4 +1,4 @@
-"""Read a file or standard input, and convert it if it is not text."""
+"""Reads a file or standard input, and converts it if it is not text."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class SourceText(ExtractedText, frozen=True, kw_only=True):
     name: str
     """Short name for people, such as the file name."""
     is_markdown: bool = True
-    """False for tables and logs, in which `#` does not start a heading."""
+    """False for tables and logs, where `#` does not start a heading."""
     is_converted: bool = False
     """Whether the text was converted from another format."""
 
@@ -80,7 +80,7 @@ def to_source_text(
     conversion: ConversionOptions = DEFAULT_OPTIONS,
     on_progress: ProgressCallback | None = None,
 ) -> SourceText:
-    """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
+    """Decode or convert a document. A conversion may take minutes, so call this in a thread."""
     source_format = detect_format(data, name)
     if source_format is None:
         text, notes = decode_text(data, name)
@@ -111,12 +111,12 @@ def check_file(path: Path) -> None:
 
 
 def has_headings(name: str) -> bool:
-    """Check by its name whether a file may have headings. In tables and logs, `#` is no heading."""
+    """Return whether a file may have headings, by its name. Tables and logs have none."""
     return Path(name).suffix.lower() not in _PLAIN_SUFFIXES
 
 
 def explain_error(path: Path, error: OSError | ValueError) -> str:
-    """Say why a path cannot be read, and what to do."""
+    """Return a message that says why a path cannot be read, and what to do."""
     if isinstance(error, PermissionError):
         return f"Permission denied: {path}. Check its permissions."
     if not isinstance(error, FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Names of files for people, and source names that join several paths."""
+"""Formats names of files for people, and joins several paths into one source name."""
 
 import os
 import re
@@ -54,7 +54,7 @@ def format_source(source: str) -> str:
 
 
 def assign_keys(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return paths by key: the name of each, with its folder and a number if others have it."""
+    """Return paths by key: the name, with the folder (and a number) if other paths have this name."""
     shared = Counter(path.name for path in paths)
     keys: dict[str, Path] = {}
     for path in paths:

@@ -1,4 +1,4 @@
-"""Stamps of files, by which a change is noticed."""
+"""Stamps of files. If a stamp differs, the file has changed."""
 
 import stat
 import threading
@@ -12,7 +12,7 @@ from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
 
 SourceStamp = tuple[int, int, int]
-"""When a file was last written, its size and its inode, to see if it was written or replaced."""
+"""When a file was last written, in nanoseconds, its size, and its inode, which changes if it is replaced."""
 
 
 def stamp_source(source: str) -> SourceStamp | None:
@@ -26,7 +26,7 @@ def stamp_source(source: str) -> SourceStamp | None:
 
 
 class FileStamps:
-    """Reads the stamps of all files of sources. Folders are listed again only if one was written to."""
+    """Reads the stamps of all files of sources. Folders are listed again only after a change in one."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         paths = [path for name in sources if is_path(name) for path in split_sources(name)]
@@ -39,7 +39,7 @@ class FileStamps:
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
 
-        Takes a few ms for 1,000 files. A web page has no stamp, and neither has a file while an editor
+        This takes a few ms for 1,000 files. A web page has no stamp. Neither has a file while an editor
         replaces it.
         """
         if self._single_file:
@@ -58,7 +58,7 @@ class FileStamps:
 
 
 def _read_watched_times(listing: Listing) -> list[int]:
-    """Return when each folder or file that is watched was last written to, or nothing if one is gone."""
+    """Return when each watched folder or file was last written to, or [] if one is gone."""
     with suppress(OSError):
         return [path.stat().st_mtime_ns for path in listing.watched]
     return []

@@ -1,1 +1,1 @@
-"""Fetch web pages safely and cache them. `document` interprets their content."""
+"""Fetches web pages safely, and caches them. `document` interprets their content."""

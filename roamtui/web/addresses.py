@@ -1,4 +1,4 @@
-"""Look up hosts, and refuse IP addresses that belong to no site, or that only a person may name.
+"""Looks up hosts, and refuses IP addresses that belong to no site, or that only a person may name.
 
 The ranges are copied from IANA's special-purpose registries, because the result of `ipaddress.is_global`
 depends on the version of Python.
@@ -30,8 +30,8 @@ _SPECIAL_NETWORKS = _parse_networks("""
     203.0.113.0/24 224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
     100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
 """)
-"""Networks that contain no sites. The last four are metadata and internal services of clouds; 2001::/23
-(Teredo) and 2002::/16 (6to4) embed IPv4."""
+"""Networks that contain no sites. The last four are metadata and internal services of clouds. 2001::/23
+(Teredo) and 2002::/16 (6to4) embed IPv4 addresses."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 """All allocated IPv6 addresses. Mapped and compatible IPv4 addresses are outside this network."""
 _TRANSLATED_IPV4 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -47,8 +47,8 @@ def resolve_with_system(host: str, port: int) -> list[str]:
 class HostResolver:
     """Resolves hosts to IP addresses. Thread-safe.
 
-    Refuses private addresses unless a person typed the origin, and special ones unless a person typed the
-    address.
+    It refuses private addresses unless a person typed the origin, and special addresses unless a person typed
+    the address itself.
     """
 
     def __init__(self, resolve: Resolve = resolve_with_system) -> None:
@@ -59,8 +59,8 @@ class HostResolver:
     def resolve(self, host: str, port: int, seconds_max: float, *, allows_local: bool) -> tuple[str, ...]:
         """Return the IP addresses of a host. It is safe to connect to each.
 
-        `allows_local` means that the host may be on this machine or its network, because a person typed the
-        origin. Raise `FetchError` if the host is unknown, or one of its addresses is refused.
+        With `allows_local`, the host may be on this machine or its network, because a person typed the
+        origin. Raise `FetchError` if the host is unknown, or if one of its addresses is refused.
         """
         literal = parse_ip(host)
         addresses = self._look_up(host, port, seconds_max) if literal is None else [literal]
@@ -78,8 +78,8 @@ class HostResolver:
                     f"{host} points to {address}, which cannot be the IP address of a website. "
                     "Check the spelling."
                 )
-            # A typed name may be local, but it must stay so: a public name that suddenly leads to this
-            # machine is an attack on the services that run here (DNS rebinding).
+            # A typed name may be local, but then it must stay local: a public name that suddenly leads to
+            # this machine is an attack on the services that run here (DNS rebinding).
             with self._lock:
                 expected = self._scopes.setdefault(strip_www(host), scope)
             if scope is not expected:
@@ -114,7 +114,7 @@ class AddressScope(StrEnum):
 
     PUBLIC = "public"
     LOCAL = "local"
-    """This machine, or its own network."""
+    """This machine, or the network that it is in."""
     SPECIAL = "special"
     """No site can be here: metadata services, multicast, reserved ranges, and ranges that embed IPv4."""
 

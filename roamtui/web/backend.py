@@ -1,4 +1,4 @@
-"""httpcore network backend that connects only to checked IP addresses or through a proxy, within a deadline.
+"""`CheckedBackend`: connects httpcore only to checked IP addresses, or through a proxy, within a deadline.
 
 The backend connects to the very IP address that it checked, so a DNS answer that changes in between has no
 effect. The Host header and the TLS name still come from the URL.
@@ -29,8 +29,8 @@ _ADDRESSES_TRIED_MAX = 4
 class CheckedBackend(httpcore.NetworkBackend):
     """Connects only to addresses that the resolver allows.
 
-    A proxy looks up the hosts that a person typed. It may know names that this machine does not, and may
-    refuse addresses. All other hosts are looked up and checked here.
+    The proxy, if there is one, looks up public hosts that a person typed, because it may know names that this
+    machine does not know, and may refuse IP addresses. All other hosts are looked up and checked here.
     """
 
     def __init__(
@@ -116,9 +116,9 @@ class LimitedStream(httpcore.NetworkStream):
 
 
 class Deadline(threading.local):
-    """The time limit of the fetch in the calling thread.
+    """The time limit of a fetch. Each thread has its own.
 
-    Each thread has its own. Sockets are read in the thread that fetches, so the limit applies to each read.
+    Sockets are read in the thread that fetches, so the limit holds for each read.
     """
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _HEAD_LENGTH_MAX = 200_000
 _REFRESH = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
 _REFRESH_SECONDS_MAX = 10
-"""A page that redirects only after a longer time is a page of its own: a person can read it."""
+"""A page that redirects only after a longer time counts as the page, because a person can read it."""
 
 
 class Fetcher:
@@ -51,7 +51,7 @@ class Fetcher:
     ) -> None:
         """Set up without opening a connection.
 
-        The cache folder is created when needed. `dial` opens connections to IP addresses after they were
+        The cache folder is created when it is needed. `dial` opens connections to IP addresses that have been
         checked. Raise `UsageError` if the URL of the proxy is invalid.
         """
         self._options = options
@@ -69,9 +69,9 @@ class Fetcher:
         follows_public: bool = False,
         seconds_max: float = math.inf,
     ) -> FetchedPage:
-        """Fetch the page at a URL. With `follows_public`, redirects to other public origins are followed too.
+        """Fetch the page at a URL. With `follows_public`, follow redirects to other public origins too.
 
-        `seconds_max` shortens the time limit of the options.
+        `seconds_max` can only shorten the time limit of the options.
 
         Raises:
             OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.
@@ -109,7 +109,7 @@ class Fetcher:
     def _iter_readable(
         self, url: str, allowed: AllowedOrigins, *, follows_public: bool
     ) -> Iterator[tuple[HttpResponse, str]]:
-        """Follow redirects. Yield the last page, and before it each that a person has time to read."""
+        """Follow redirects. Yield pages that a person has time to read before a redirect, and the last."""
         current = url
         problem = ""
         visited: set[str] = set()
@@ -145,7 +145,7 @@ class Fetcher:
         self._client.close()
 
     def _load_or_fetch(self, url: str, *, allows_local: bool) -> tuple[HttpResponse, str]:
-        """Return the response, fetched or cached, with the error if the fetch failed."""
+        """Return the response, fetched or cached. If the fetch failed, also return the error, else ""."""
         cached = None if self._cache is None else self._cache.load(make_cache_name(url))
         if cached is not None and cached.allowed_local and not allows_local:
             cached = None
@@ -181,9 +181,9 @@ def make_cache_name(url: str) -> str:
 
 
 def _find_refresh(response: HttpResponse) -> tuple[str, int] | None:
-    """Return where an HTML page leads to by `<meta http-equiv="refresh">`, and after how many seconds.
+    """Return the URL that `<meta http-equiv="refresh">` of a page leads to, and after how many seconds.
 
-    Parts for pages without scripts do not count.
+    An element in `noscript`, `template` or `svg` does not count.
     """
     if response.media_type not in _HTML_TYPES or b"refresh" not in response.body[:_HEAD_LENGTH_MAX].lower():
         return None

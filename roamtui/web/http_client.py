@@ -1,7 +1,7 @@
 """`HttpClient`: sends one request and reads the response within all limits, without interpreting it.
 
-It uses httpcore, the engine of httpx, instead of httpx. So it handles no redirects, cookies or logins, and it
-has no second URL parser, which might connect to another host than the one that was checked.
+It uses httpcore, on which httpx is built, instead of httpx. So it handles no redirects, cookies or logins,
+and has no second URL parser, which might connect to a host that was not checked.
 """
 
 import ssl
@@ -57,10 +57,10 @@ class HttpClient:
     def send(self, url: str, *, allows_local: bool) -> HttpResponse:
         """Request a URL and return the response, even if its status means an error.
 
-        `allows_local` means that the host may be on this machine or its network.
+        With `allows_local`, the host may be on this machine or its network.
 
         Raises:
-            FetchError: There was no response, or an invalid or too large one.
+            FetchError: There was no response, or the response was invalid or too large.
         """
         try:
             response = self._get_pool(allows_local=allows_local).handle_request(self._make_request(url))
@@ -136,7 +136,7 @@ class HttpClient:
         return UnreachableError(reason) if is_unreachable else FetchError(reason)
 
     def _get_pool(self, *, allows_local: bool) -> httpcore.ConnectionPool:
-        """Requests that may reach this machine have their own pool, so that no other reuses it."""
+        """Return a pool. Requests that may reach this machine have their own, so that no other reuses it."""
         with self._lock:
             if allows_local not in self._pools:
                 if self._ssl_context is None:
@@ -161,7 +161,7 @@ def read_body(pieces: Iterable[bytes], headers: Mapping[str, str], bytes_max: in
     """Join and decompress the pieces of a body, within a limit of bytes.
 
     Raises:
-        FetchError: It is too large, incomplete, damaged, or compressed in another way than gzip.
+        FetchError: The body is too large, incomplete, damaged, or compressed other than by gzip.
     """
     length = headers.get("content-length", "")
     if length.isdecimal() and int(length) > bytes_max:

@@ -24,7 +24,7 @@ class FetchOptions(Struct, frozen=True, kw_only=True):
     """Limits of each fetch, and its proxy. Times are in seconds."""
 
     is_offline: bool = False
-    """Whether only the cache is used."""
+    """Whether to use only the cache."""
     always_fetch: bool = False
     """Whether to fetch pages even while their cached copies are fresh."""
     proxy: str = ""
@@ -42,7 +42,7 @@ class FetchOptions(Struct, frozen=True, kw_only=True):
 
 
 class HttpResponse(Struct, frozen=True, kw_only=True):
-    """A response as it was received, perhaps some time ago, and as the cache stores it."""
+    """A response as the site sent it, now or earlier. The cache stores it in this form."""
 
     url: str
     status: int
@@ -57,13 +57,13 @@ class HttpResponse(Struct, frozen=True, kw_only=True):
 
     @property
     def media_type(self) -> str:
-        """In lower case, without parameters; empty if the site sent none."""
+        """The media type in lower case, without parameters. Empty if the site sent no valid one."""
         media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         return media_type if _MEDIA_TYPE.fullmatch(media_type) else ""
 
     @property
     def charset(self) -> str | None:
-        """Charset in the Content-Type header."""
+        """Charset in the Content-Type header, in lower case, or None."""
         charset = _CHARSET.search(self.headers.get("content-type", ""))
         return charset[1].lower() if charset else None
 
@@ -79,14 +79,14 @@ class HttpResponse(Struct, frozen=True, kw_only=True):
 
 
 class FetchedPage(Struct, frozen=True, kw_only=True):
-    """A page as received, decompressed but not decoded."""
+    """A fetched page, decompressed but not decoded."""
 
     url: str
     """Requested URL, normalised, without fragment."""
     final_url: str
     """URL after all redirects."""
     media_type: str
-    """In lower case, without parameters; empty if the site sent none."""
+    """In lower case, without parameters. Empty if the site sent no valid one."""
     charset: str | None
     """Charset in the Content-Type header."""
     body: bytes
@@ -95,7 +95,7 @@ class FetchedPage(Struct, frozen=True, kw_only=True):
 
 
 class PageFetcher(Protocol):
-    """`Fetcher.fetch` with the origins that are allowed."""
+    """A function that fetches as `Fetcher.fetch` does. It knows the allowed origins."""
 
     def __call__(
         self, url: str, *, follows_public: bool = False, seconds_max: float = math.inf
@@ -112,7 +112,7 @@ class FetchError(SourceError):
 
 
 class UnreachableError(FetchError):
-    """No connection to the site is possible, so trying its other pages now is pointless."""
+    """The site cannot be reached, so there is no point in trying its other pages now."""
 
 
 class BlockedAddressError(FetchError):

@@ -1,4 +1,4 @@
-"""Connect through the HTTP proxy that a person configured."""
+"""Connects through the HTTP proxy that a person configured."""
 
 import base64
 from collections.abc import Callable
@@ -16,10 +16,10 @@ Dial = Callable[[str, int, float], httpcore.NetworkStream]
 
 
 def resolve_proxy(setting: str) -> "Proxy | None":
-    """Return the proxy that `web.proxy` names, or None if it names none.
+    """Return the proxy that the setting `web.proxy` names, or None if the setting is empty.
 
     Raises:
-        UsageError: It is not the URL of an HTTP proxy.
+        UsageError: The setting is not the URL of an HTTP proxy.
     """
     try:
         parts = urlsplit(setting)
@@ -46,7 +46,7 @@ class Proxy:
             self._headers = [(b"Proxy-Authorization", b"Basic " + base64.b64encode(login.encode()))]
 
     def connect(self, host: str, port: int, timeout: float, dial: Dial) -> httpcore.NetworkStream:
-        """Connect to a host or IP address. `dial` connects to the proxy."""
+        """Connect to a host or IP address. `dial` connects to the proxy, or to a local address."""
         address = parse_ip(host)
         if address is not None and classify_address(address) is not AddressScope.PUBLIC:
             return dial(host, port, timeout)

@@ -1,7 +1,6 @@
-"""Parse and normalise URLs that a person typed or a page links to, and check which origins are allowed.
+"""Parses and normalises URLs that a person typed or a page links to, and checks which origins are allowed.
 
-Anything unusual is refused instead of guessed, so that no two parsers can see different hosts in the same
-URL.
+Anything unusual is refused instead of guessed, so that no two parsers see different hosts in the same URL.
 """
 
 import ipaddress
@@ -34,11 +33,11 @@ _REMOVED_IN_LINKS = str.maketrans("", "", "\t\n\r")
 def normalise_url(text: str) -> str:
     """Normalise a URL: host in lower case and IDNA, no default port, no fragment, path without `.` and `..`.
 
-    Characters that a path or a query must not contain are percent-encoded.
+    Characters that must not be in a path or a query are percent-encoded.
 
     Raises:
-        SourceError: The text is not an http or https URL, is too long, has a name or password, or an unusual
-            host.
+        SourceError: The text is not an http or https URL, is too long, or has a user name, a password, or an
+            unusual host.
     """
     text = text.strip(" \t\r\n")
     # For messages: shortened, and without credentials and control characters.
@@ -91,10 +90,10 @@ def resolve_href(base: str, link: str) -> str | None:
 
 
 def covers_origin(allowed: str, origin: str) -> bool:
-    """Return whether the permission for an origin covers another one.
+    """Return whether the permission for the origin `allowed` covers `origin`.
 
-    It covers the same origin with or without `www.`. On default ports, http covers https, but not the other
-    way round.
+    It covers the same origin with or without `www.`. On default ports, http covers https, but https does not
+    cover http.
     """
     known = urlsplit(allowed)
     other = urlsplit(origin)
