@@ -179,7 +179,7 @@ class _DocxHtmlWriter:
             after = element.getnext()
             has_end = element.find("{*}pPr/{*}rPr/{*}del") is None
             if not has_end and after is not None and get_local_name(after) == "p":
-                continue  # the next paragraph continues this one, whose end a tracked change deletes
+                continue  # a tracked change deletes the end of this paragraph, so the next one continues it
             self._write_paragraph(element, style, content, blocks)
             content = ""
             for box in self._boxes:

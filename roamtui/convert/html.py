@@ -206,7 +206,7 @@ def _is_in_word(character: str) -> bool:
 
 
 def _join_runs(pieces: Iterable[_BlockOrRun]) -> Iterator[_BlockOrRun]:
-    """Join each run, whose parts come from several elements."""
+    """Join the parts of each run, which come from several elements."""
     for is_run, group in groupby(pieces, lambda piece: piece is not None and not isinstance(piece, _Block)):
         if is_run:
             yield "".join(map(str, group))

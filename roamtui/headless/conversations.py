@@ -76,7 +76,7 @@ def export_conversation(
     output_path: Path | None = None,
     moved_to: str | None = None,
 ) -> None:
-    """Write one conversation to a file, whose name decides the format, or to stdout in `output_format`.
+    """Write one conversation to a file, in the format of its suffix, or to stdout in `output_format`.
 
     `moved_to` is where the document is now, if it was moved. A web page includes the document's text, if the
     document can be opened.

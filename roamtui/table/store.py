@@ -37,7 +37,7 @@ class ResultTable(Struct, kw_only=True):
     rows: tuple[ResultRow, ...] = ()
     columns: tuple[Column, ...] = ()
     outputs: frozenset[str] = frozenset()
-    """Resolved paths of the files that the table was written to. They are no rows of a folder."""
+    """Resolved paths of the files that the table was written to. A folder's rows leave them out."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """By row's source and column's key: the newest cell, also of deleted columns. Runs add cells."""
     log: LineFile | None = None

@@ -365,7 +365,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def action_suspend_process(self) -> None:
-        """Stop this program and those that the shell started with it: one such as `make` keeps the terminal.
+        """Stop the whole process group, because a parent such as `make` would keep the terminal.
 
         If the process group leads the session, stop nothing, because no shell could take over the terminal.
         """

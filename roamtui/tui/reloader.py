@@ -88,7 +88,7 @@ class Reloader:
         if self._reload_library is None:
             raise RoamtuiError("The document came from standard input, so it cannot be read again.")
         async with self._reloading:
-            self._paths = []  # a source that is gone is no longer waited for
+            self._paths = []  # stop waiting for missing sources
             while True:  # a source may be added while the others are read
                 old = self.loaded or {}
                 stamps = await asyncio.to_thread(self._read_stamps) or {}

@@ -130,7 +130,7 @@ class LoopbackServer(Server):
 
     def _rewrite_page(self, text: str) -> str:
         text = text.replace(f'{_SOCKET_PATH}"', f'{_SOCKET_PATH}/{self._token}"')
-        text = text.replace(f'"{self._origin}/', '"/')  # a link without a host is no foreign link
+        text = text.replace(f'"{self._origin}/', '"/')  # `_FOREIGN_LINK` matches only links with a host
         title_tag = f"<title>{escape(self.title)} · roamtui</title>"
         head = f"<head>{title_tag}<script>{_SCRIPT}</script><style>{_STYLE}</style>"
         return _FOREIGN_LINK.sub("", text).replace("<html>", '<html lang="en">', 1).replace("<head>", head, 1)

@@ -177,7 +177,7 @@ class MarkdownWriter:
                 near += [below] if below is not None and not _has_wide_gap(below) else []
                 is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
             for before, cell in pairwise(row.cells):
-                # A justified line has wide gaps inside a sentence, but "47" and "119" are no "47 119".
+                # A justified line has wide gaps inside a sentence, but "47" and "119" are two cells.
                 is_inside = is_justified and not is_figure(cell.text)
                 are_cells = _is_wide_gap(before, cell, row) and not is_inside
                 are_figures = all(

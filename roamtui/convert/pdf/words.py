@@ -33,8 +33,8 @@ _RAISED_TEXT = re.compile(
     r"(?!(?:st|nd|rd|th|f[fil]{1,2})\b|[\u0590-\u08ff])(?=.{0,9}$)"
     rf"[+\u2212\u2013-]?{_RAISED_PART}(?:[,;+\u2212\u2013-]{_RAISED_PART})*[,;]?"
 )
-"""Figures or up to two letters, also with signs, as in "n+1". Ordinals such as "4th" are read as they are,
-and marks in brackets too. Ligatures and right-to-left letters are excluded: their boxes may be small, too."""
+"""Figures or up to two letters, also with signs, as in "n+1". The "th" of "4th" and marks in brackets
+do not match. Ligatures and right-to-left letters are excluded: their boxes may be small, too."""
 
 
 class PageWord(Struct):

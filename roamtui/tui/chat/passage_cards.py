@@ -46,8 +46,8 @@ class _DrawnCard(Struct, frozen=True, kw_only=True):
 class PassageCardList:
     """A numbered card for each passage: path, place and key sentence, above the passage.
 
-    The words of the question are bold. Each title is followed by those that its passage has. A sentence above
-    the cards says how well they fit, and which names the document lacks.
+    The question's words are bold, and each title is followed by those that are in its passage. A sentence
+    above the cards says how well they fit, and which names the document lacks.
     """
 
     def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:

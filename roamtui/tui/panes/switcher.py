@@ -85,7 +85,7 @@ class PaneSwitcher(Horizontal):
 
     @property
     def scope(self) -> Scope:
-        """The scope of the focused widget, whose keys apply."""
+        """The scope whose keys apply: that of the focused widget."""
         focused = self.screen.focused
         if focused is self._questions.box:
             return Scope.INPUT

@@ -183,7 +183,7 @@ class DocumentReader(Reader):
             if position.section_id in self.library:
                 count = len(self._jumps)
                 self.open(position.section_id, offset=position.offset, is_visit=False)
-                del self._jumps[count:]  # going back is no jump
+                del self._jumps[count:]  # going back does not count as a jump
                 self._record(self.section_id)
                 return
         self.post_message(ReturnRequested())
