@@ -60,7 +60,7 @@ class _CurrentText(Struct, frozen=True, kw_only=True):
     sentence: str | None
     """The document's sentence around the quote, or None if it adds nothing."""
     changes: str | None
-    """How the text differs from the quote, or the sentence from the kept one. None if neither does."""
+    """How `text` differs from the quote, or `sentence` from the sentence kept with it. None if equal."""
 
 
 class _CheckedQuote(Struct, frozen=True, kw_only=True):
