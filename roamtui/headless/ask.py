@@ -109,7 +109,7 @@ class AskReport:
         is_watched: bool,
         write: Callable[[str], None] = write_raw,
     ) -> None:
-        """`write` gets each answer that is text. `is_watched`: whether a terminal shows the progress."""
+        """`write` gets each answer that is text. `is_watched`: whether a person sees the progress."""
         self._agent = agent
         self._write = write
         self._is_watched = is_watched
