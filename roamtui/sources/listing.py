@@ -120,7 +120,7 @@ def list_folder(folder: Path) -> Listing:
     is_ignored = _read_gitignore(root)
     files: dict[tuple[str, ...], ListedFile] = {}
     ignore_file = root / _IGNORE_NAME
-    watched = [ignore_file] if ignore_file.is_file() else []
+    watched = [folder.absolute(), *filter(Path.is_file, (ignore_file,))]  # a link may lead elsewhere later
     outside: list[str] = []
     unreadable: list[str] = []
     too_deep: list[str] = []
@@ -273,7 +273,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
     Raises:
         SourceError: As in `list_folder`, or a file is missing.
     """
-    if len(paths) == 1:
+    if len(paths) == 1 and paths[0].is_dir():
         return list_folder(paths[0])
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     files: dict[str, ListedFile] = {}

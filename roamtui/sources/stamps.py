@@ -29,12 +29,10 @@ class FileStamps:
     """Reads the stamps of all files of sources. Folders are listed again only after a change in one."""
 
     def __init__(self, sources: Sequence[str]) -> None:
-        paths = [path for name in sources if is_path(name) for path in split_sources(name)]
-        self._paths = tuple(map(Path, paths))
-        self._single_file = paths[0] if len(paths) == 1 and not self._paths[0].is_dir() else ""
+        self._paths = [Path(path) for name in sources if is_path(name) for path in split_sources(name)]
         self._lock = threading.Lock()
         self._listing: Listing | None = None
-        self._watched_times: list[int] = []
+        self._watched_times: list[tuple[int, int]] = []
 
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
@@ -42,9 +40,6 @@ class FileStamps:
         This takes a few ms for 1,000 files. A web page has no stamp. Neither has a file while an editor
         replaces it.
         """
-        if self._single_file:
-            stamp = stamp_source(self._single_file)
-            return {} if stamp is None else {self._single_file: stamp}
         with self._lock:
             if self._listing is None or _read_watched_times(self._listing) != self._watched_times:
                 try:
@@ -57,8 +52,8 @@ class FileStamps:
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}
 
 
-def _read_watched_times(listing: Listing) -> list[int]:
-    """Return when each watched folder or file was last written to, or [] if one is gone."""
+def _read_watched_times(listing: Listing) -> list[tuple[int, int]]:
+    """Return which folder or file each watched path leads to, and its last change, or [] if one is gone."""
     with suppress(OSError):
-        return [path.stat().st_mtime_ns for path in listing.watched]
+        return [(status.st_ino, status.st_mtime_ns) for status in map(Path.stat, listing.watched)]
     return []

@@ -88,6 +88,7 @@ class Reloader:
         if self._reload_library is None:
             raise RoamtuiError("The document came from standard input, so it cannot be read again.")
         async with self._reloading:
+            watched = (self._paths, self._files, self.loaded)
             self._paths = []  # stop waiting for missing sources
             while True:  # a source may be added while the others are read
                 old = self.loaded or {}
@@ -100,6 +101,7 @@ class Reloader:
                 try:
                     library = await asyncio.to_thread(self._reload_library, before, changed)
                 except RoamtuiError as error:
+                    self._paths, self._files, self.loaded = watched  # of what is still shown
                     raise RoamtuiError(f"{error} You still see what was read last.") from error
                 is_same = _is_same(library, before)
                 if is_same or await self._conversation.reload(library):

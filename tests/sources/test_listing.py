@@ -199,6 +199,19 @@ def test_a_change_shows_in_the_stamp_of_its_file_only(tmp_path: Path, name: str,
     assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == {name}
 
 
+def test_a_link_to_another_version_of_a_folder_is_noticed(tmp_path: Path) -> None:
+    for version in ("v1", "v2"):
+        write(tmp_path / version, "a.md")
+        os.utime(tmp_path / version, ns=(1, 1))
+    current = tmp_path / "current"
+    current.symlink_to("v1")
+    stamps = FileStamps([str(current)])
+    before = stamps.read()
+    current.unlink()
+    current.symlink_to("v2")
+    assert before != stamps.read() is not None
+
+
 _PATHS = st.lists(st.sampled_from((", ", "~", "/", "a"))).map(lambda parts: "/nowhere/" + "".join(parts))
 
 

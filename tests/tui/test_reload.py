@@ -163,6 +163,24 @@ async def test_a_watched_file_that_is_deleted_is_told_once(file: Path, monkeypat
         await ui.wait_until("Reloaded: 9 sections")
 
 
+@pytest.mark.parametrize("is_folder", [False, True])
+async def test_what_comes_in_place_of_what_was_gone_is_read_however_old_it_is(file: Path, *, is_folder: bool) -> None:
+    source = file.parent / "docs" if is_folder else file
+    if is_folder:
+        source.mkdir()
+        file = file.rename(source / file.name)
+    async with running(make_reading_app(source, is_watching=True), (120, 35)) as ui:
+        await look_first(ui)
+        away = source.rename(source.with_name("away"))
+        for _ in range(6):
+            await look(ui)
+        await ui.wait_until("what was read last")
+        write(away / file.name if is_folder else away, CHANGED)
+        away.rename(source)
+        await look(ui)
+        await ui.wait_until(lambda: CHANGED in [each.text for each in ui.state.library.documents])
+
+
 async def test_a_quote_that_is_gone_loses_its_tick_and_shows_what_changed(file: Path) -> None:
     async with running(make_reading_app(file), (120, 35)) as ui:
         await open_deck(ui)
