@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
+from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import list_files
@@ -35,6 +36,8 @@ class ResultTable(Struct, kw_only=True):
 
     folder: Path
     rows: tuple[ResultRow, ...] = ()
+    gone_rows: tuple[ResultRow, ...] = ()
+    """Documents that this run leaves out, because they are no longer there. Their cells stay."""
     columns: tuple[Column, ...] = ()
     outputs: frozenset[str] = frozenset()
     """Resolved paths of the files that the table was written to. A folder's rows leave them out."""
@@ -81,7 +84,10 @@ def lock_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
         table.cells[cell.row, cell.column] = cell
 
     with _open_log(table) as file:
-        table.cells.update(_update_definition(table, file, table.columns).cells)
+        earlier = _update_definition(table, file, table.columns)
+        table.cells.update(earlier.cells)
+        left_out = (row for row in earlier.rows if row not in table.rows)
+        table.gone_rows = tuple(row for row in left_out if is_source_missing(row.source))
         table.log = file
         try:
             yield record

@@ -156,6 +156,17 @@ def test_a_file_and_its_folder_are_listed_once(leases: Path) -> None:
     assert [row.title for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
 
 
+async def test_a_document_that_is_gone_is_told_and_its_answers_come_back_with_it(leases: Path, folder: Path) -> None:
+    await fill(define(folder, leases, PERIOD), answering_model(2))
+    away = (leases / "bert.md").rename(leases / "bert.away")
+    run, _ = await fill(define(folder, leases, PERIOD), answering_model(0))
+    assert run.problems == ("1 document could not be read. Earlier answers stay. bert.md is gone, so it is left out.",)
+    assert run.total == 1
+    away.rename(leases / "bert.md")
+    run, _ = await fill(define(folder, leases, PERIOD), answering_model(0))
+    assert (run.problems, run.kept) == ((), 2)
+
+
 async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: Path) -> None:
     gate = asyncio.Event()
     usage = Usage(input_tokens=100, cost_usd=0.3)
