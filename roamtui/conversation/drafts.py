@@ -23,7 +23,8 @@ class DraftFile:
 
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
         """Read and write nothing yet. `source` is the key of the document or of the note."""
-        self._prefix = f"{blake2b(source.encode(), digest_size=8).hexdigest()}-"
+        key = source.encode("utf-8", "surrogatepass")
+        self._prefix = f"{blake2b(key, digest_size=8).hexdigest()}-"
         self._path = store.drafts_folder / f"{self._prefix}{conversation_id}{_SUFFIX}"
         self._release: Callable[[], None] | None = None
 

@@ -89,9 +89,7 @@ def hash_loaded(library: Library) -> str:
 
 def get_source_key(library: Library) -> str:
     """Return the key that conversations about a source share: its name, or a digest if it was piped in."""
-    name = f"-{library.root.content_hash}" if is_standard_input(library.source) else library.source
-    # file names may hold bytes that are not UTF-8
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"-{library.root.content_hash}" if is_standard_input(library.source) else library.source
 
 
 def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:

@@ -265,7 +265,7 @@ def _read_block_quotes(pattern: re.Pattern[str], markdown: str, name: str) -> It
 
 def _decode_source(link: str) -> str:
     """Return the source that a link names: a path without percent signs, and a URL as it is."""
-    return unquote(link) if is_path(link) else link
+    return unquote(link, errors="surrogateescape") if is_path(link) else link
 
 
 def _get_line_number(text: str, offset: int) -> int:

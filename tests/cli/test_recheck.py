@@ -1,7 +1,9 @@
 """`recheck` counts every quote: what its sign was when the model answered, and what it is now."""
 
 import asyncio
+import os
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -169,6 +171,16 @@ def test_what_was_false_and_is_true_now_is_said_and_what_was_lost_since_is_a_fau
         assert result.out.count("(then ✗") == 4
         assert "elsewhere (then !)" not in result.out
         assert result.code == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, names of files are Unicode")
+def test_a_document_whose_name_is_not_utf_8_is_found_again(run: RunCommand, garden: Path) -> None:
+    named = garden.rename(garden.with_name(os.fsdecode(b"caf\xe9.md")))
+    name = _ask(named, '"Each plot is ten metres long" [{Plots}].')
+    assert run("recheck", name).out == "1 quote checked: 1 same.\n"
+    table = garden.with_name("table.md")
+    assert run("table", named, "-q", "How long is each plot?", "-o", table).code == 0
+    assert run("recheck", table).out == "1 quote checked: 1 same.\n"
 
 
 def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run: RunCommand, garden: Path) -> None:
