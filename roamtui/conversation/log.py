@@ -38,8 +38,8 @@ _HEAD = _HEAD_START + b"4}\n"
 _KINDS: dict[str, type[RecordedEvent]] = {EVENT_NAMES[kind]: kind for kind in get_args(RecordedEvent)}
 _DECODE_ERRORS = (ValueError, LookupError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
-_LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
-"""The name and the time of an event."""
+_LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "[\dT:.+-]+", ')
+"""The start of an event, with its name."""
 _COPY = "(copy)"
 _ID_LENGTH_MAX = 60
 """Longer than any id, and short enough for the name of a file."""
@@ -74,7 +74,6 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     is_damaged: bool
     """Whether a complete line cannot be read. A torn last change is no damage: killed programs leave it."""
     is_torn: bool
-    created_at: str
 
     @property
     def problem(self) -> str:
@@ -106,7 +105,6 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         raise StoreError(f"{name} is damaged, or is not a roamtui conversation.")
     state = ConversationState(id="", library=_NO_LIBRARY)
     events: list[RecordedEvent] = []
-    created_at = ""
     size = len(head)
     # The complete lines, without an unfinished last change.
     whole_count = 0
@@ -123,7 +121,6 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         except _DECODE_ERRORS:
             break
         events.append(event)
-        created_at = created_at or start[2].decode("ascii")
         size += len(line)
         if not state.replaced:  # else the question that replaces these answers must follow
             whole_count = len(events)
@@ -137,7 +134,6 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         size=whole_size,
         is_damaged=b"\n" in content[size:],
         is_torn=whole_size < len(content),
-        created_at=created_at,
     )
 
 
@@ -204,8 +200,6 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     added_sources: tuple[str, ...] = ()
     title: str = ""
     model: str = ""
-    created_at: str
-    """ISO 8601, UTC."""
     used_at: str
     """When a program last wrote or left it. ISO 8601, UTC."""
     questions: int = 0
@@ -390,13 +384,15 @@ def open_store() -> ConversationStore:
 
 
 def _summarise(path: Path) -> ConversationSummary:
-    used_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
+    used_at = ""
+    with suppress(ValueError, OverflowError):  # the clock of another system may give any time
+        used_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
     try:
         with map_store_errors("read it", path):
             content = path.read_bytes()
         log = decode_log(content, "It")
     except StoreError as error:
-        return ConversationSummary(id=path.stem, created_at=used_at, used_at=used_at, problem=str(error))
+        return ConversationSummary(id=path.stem, used_at=used_at, problem=str(error))
     state = log.ended_state
     exchanges = state.exchanges
     asked = [event.is_one_shot for event in log.events if isinstance(event, QuestionAsked)]
@@ -406,7 +402,6 @@ def _summarise(path: Path) -> ConversationSummary:
         added_sources=state.added_sources,
         title=state.title,
         model=state.model,
-        created_at=log.created_at,
         used_at=used_at,
         questions=len(exchanges),
         open_sections=len(state.open_sections),

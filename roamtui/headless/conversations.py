@@ -113,10 +113,13 @@ def export_conversation(
 
 
 def list_notes() -> None:
-    """Write the names of the documents that have notes, and how many."""
-    counts = count_notes(open_store().notes_folder)
+    """Write the names of the documents that have notes, and how many. Then raise the problem of a damaged file."""
+    counts, problems = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
-    write_display("".join(lines) or "No notes yet. In the app, the note key adds one.\n")
+    if lines or not problems:
+        write_display("".join(lines) or "No notes yet. In the app, the note key adds one.\n")
+    if problems:
+        raise problems[0]
 
 
 def print_or_delete_notes(

@@ -248,7 +248,7 @@ async def test_an_export_never_overwrites_a_source_that_was_added_to_its_convers
     file = tmp_path / "extra.md"
     file.write_text("Extra", "utf-8")
     added = (str(file),)
-    summary = ConversationSummary(id="a", source="other.md", added_sources=added, created_at="", used_at="")
+    summary = ConversationSummary(id="a", source="other.md", added_sources=added, used_at="")
     async with running(app, (120, 35)) as ui:
         ui.app.push_screen(make_export_dialog(lambda: ui.state, summary, ui.state.library))
         await ui.wait_until("Export conversation to")

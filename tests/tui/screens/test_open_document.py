@@ -171,7 +171,7 @@ async def test_all_conversations_are_listed_before_a_document_is_open(opener: Op
 
 _MOMENT = "2026-01-01T00:00:00+00:00"
 _SUMMARY = ConversationSummary(
-    id="", source="", title="Fees?", model="offline", created_at=_MOMENT, used_at=_MOMENT, questions=2
+    id="", source="", title="Fees?", model="offline", used_at=_MOMENT, questions=2
 )
 
 
