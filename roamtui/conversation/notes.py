@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path, PurePath
 
 import msgspec
@@ -123,19 +122,25 @@ class NoteStore:
             kept = [msgspec.to_builtins(note) for key, note in notes.items() if key not in deleted_ids]
             # `msgspec.json` refuses lone surrogates, which a document may hold.
             replace_file(path, json.dumps(kept).encode("ascii"))
+            for left in self._folder.glob(f".{path.name}-*"):  # of a program that was killed while it wrote
+                left.unlink()
         finally:
             release()
 
 
-def count_notes(folder: Path) -> dict[str, int]:
-    """Count the notes on each document, by its key.
+def count_notes(folder: Path) -> tuple[dict[str, int], list[StoreError]]:
+    """Count the notes on each document, by its key. Return also what is wrong with damaged files.
 
-    Raises:
-        OSError: The folder cannot be read.
-        StoreError: A file does not hold notes.
+    Raise `OSError` if the folder cannot be read.
     """
-    notes = (_read(path) for path in folder.glob(f"*{_SUFFIX}"))
-    return Counter(note.source_key for note in chain.from_iterable(map(dict.values, notes)))
+    counts: Counter[str] = Counter()
+    problems: list[StoreError] = []
+    for path in folder.glob(f"*{_SUFFIX}"):
+        try:
+            counts.update(note.source_key for note in _read(path).values())
+        except StoreError as error:
+            problems.append(error)
+    return counts, problems
 
 
 def _locate_file(note: Note) -> PurePath:

@@ -113,7 +113,7 @@ def export_conversation(
 
 
 def list_notes() -> None:
-    """Write the names of the documents that have notes, and how many. Then raise the problem of a damaged file."""
+    """Write the names of the documents that have notes, and how many. Then raise what is damaged."""
     counts, problems = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
     if lines or not problems:

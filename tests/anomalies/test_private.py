@@ -1,17 +1,21 @@
 """What must not be readable afterwards is in no file: secrets never, a deleted conversation no longer."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from roamtui.cli import main
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.plain import MASK
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
-from tests.conversation.conversations import Recorder
+from tests.conversation.conversations import Recorder, find, make_library
 from tests.fakes.loopback import LoopbackServer, QuietHandler
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 
@@ -37,6 +41,30 @@ def test_a_deleted_conversation_is_in_no_file(tmp_path: Path) -> None:
         assert len(_find(tmp_path, f"words-of-{name} ")) == 2
         store.delete(name)
         assert _find(tmp_path, f"words-of-{name} ") == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no processes of this kind")
+def test_what_a_killed_program_has_half_written_is_deleted_too(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "data" / "conversations")
+    log = store.start("a", Recorder("a").ask("Why?").events)
+    log.save()
+    log.close()
+    library = make_library()
+    alpha = Citation(section_id=find(library, "Alpha"), quote=None, state=QuoteState.NO_QUOTE)
+    note = make_note(library, alpha, "secret-note")
+    notes = NoteStore(store.notes_folder, note.source_key)
+    for is_note in (True, False):
+        if not (child := os.fork()):
+            os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+            if is_note:
+                notes.save(note)
+            DraftFile(store, "handbook.md", "a").write(["secret-draft"])
+        os.waitpid(child, 0)
+    assert len(_find(tmp_path, "secret")) == 2
+    notes.save(note)
+    notes.delete([note.id])
+    store.delete("a")
+    assert _find(tmp_path, "secret") == []
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ _KNOWN = {
     "conversation/line_file.py LineFile.append": "adds lines to an own file, and cuts off what a failed write left",
     "conversation/line_file.py delete_file_and_lock": "removes an own draft that was sent, or an own log",
     "conversation/log.py ConversationStore.delete": "removes a conversation for the person",
+    "conversation/notes.py NoteStore._write": "removes what a killed program has half written",
     "models/litellm_worker.py claim_stdio": "opens the null device",
     "cli.py main": "opens the null device",
     "cli.py _detach_streams": "opens the null device",

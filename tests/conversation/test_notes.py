@@ -51,7 +51,7 @@ def test_notes_are_private_and_read_back_unchanged(notes: NoteStore, folder: Pat
     assert list(NoteStore(folder, "manual.md").read()) == kept
     assert '"words": "lone' in file_of(folder).read_text("ascii"), "the name on disk stays"
     assert NoteStore(folder, "other.md").read() == ()
-    assert count_notes(folder) == {"manual.md": 2}
+    assert count_notes(folder) == ({"manual.md": 2}, [])
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder, file_of(folder))]
     assert modes == [0o700, 0o700, 0o600]
 
@@ -73,6 +73,10 @@ def test_a_damaged_file_is_one_sentence_and_stays(notes: NoteStore, folder: Path
         with pytest.raises(StoreError, match="is damaged"):
             call()
     assert file_of(folder).read_bytes() == content
+    NoteStore(folder, "other.md").save(replace(make("of another"), source_key="other.md"))
+    counts, [problem] = count_notes(folder)
+    assert counts == {"other.md": 1}
+    assert "is damaged" in str(problem)
 
 
 def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Path) -> None:

@@ -54,6 +54,11 @@ def delete(file: Path) -> None:
     file.unlink()
 
 
+def move(path: Path, place: Path) -> Path:
+    place.parent.mkdir(exist_ok=True)
+    return path.rename(place)
+
+
 async def look(ui: RunningApp) -> None:
     """Come back to the app, as from an editor, when it is time to check the files again."""
     ui.main.background_work.reloader._next_check_at = 0.0
@@ -165,18 +170,17 @@ async def test_a_watched_file_that_is_deleted_is_told_once(file: Path, monkeypat
 
 @pytest.mark.parametrize("is_folder", [False, True])
 async def test_what_comes_in_place_of_what_was_gone_is_read_however_old_it_is(file: Path, *, is_folder: bool) -> None:
-    source = file.parent / "docs" if is_folder else file
-    if is_folder:
-        source.mkdir()
-        file = file.rename(source / file.name)
+    docs = file.with_name("docs")
+    file = move(file, docs / file.name) if is_folder else file
+    source = docs if is_folder else file
     async with running(make_reading_app(source, is_watching=True), (120, 35)) as ui:
         await look_first(ui)
-        away = source.rename(source.with_name("away"))
+        away = move(source, source.with_name("away"))
         for _ in range(6):
             await look(ui)
         await ui.wait_until("what was read last")
         write(away / file.name if is_folder else away, CHANGED)
-        away.rename(source)
+        move(away, source)
         await look(ui)
         await ui.wait_until(lambda: CHANGED in [each.text for each in ui.state.library.documents])
 

@@ -170,9 +170,7 @@ async def test_all_conversations_are_listed_before_a_document_is_open(opener: Op
 
 
 _MOMENT = "2026-01-01T00:00:00+00:00"
-_SUMMARY = ConversationSummary(
-    id="", source="", title="Fees?", model="offline", used_at=_MOMENT, questions=2
-)
+_SUMMARY = ConversationSummary(id="", source="", title="Fees?", model="offline", used_at=_MOMENT, questions=2)
 
 
 def test_conversations_and_the_documents_that_are_still_there_are_offered(tmp_path: Path) -> None:
