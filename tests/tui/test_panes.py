@@ -81,6 +81,19 @@ async def test_escape_leads_from_a_selected_quote_to_the_question_box() -> None:
         assert ui.chat.selected_place == (None, None)
 
 
+@pytest.mark.parametrize("reads", [False, True])
+async def test_an_empty_reader_takes_no_room_from_the_conversation(*, reads: bool) -> None:
+    async with running(make_app(), WIDE) as ui:
+        assert ui.main.panes.shown == {TREE, CHAT}
+        if reads:
+            await ui.read("Steam")
+        else:
+            await show_answer(ui)  # the reader shows its first source
+        await ui.wait_until(lambda: ui.main.panes.shown == {TREE, CHAT, READER})
+        assert ui.read_title == ("Steam" if reads else "Stone oven")
+        assert ui.main.reader_pane.display
+
+
 async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_comes() -> None:
     gate = asyncio.Event()
     async with running(make_app([ScriptedReply(text="Forty.", gate=gate), "Ninety."]), NARROW) as ui:

@@ -79,9 +79,15 @@ class PaneSwitcher(Horizontal):
         """The pane that had the focus before the question box, or None if none had it yet."""
 
     @property
-    def shown(self) -> frozenset[Scope]:
-        """The visible panes."""
+    def fitting(self) -> frozenset[Scope]:
+        """The panes that have room."""
         return choose_panes(self.app.size.width, active=self.active, main=self.main)
+
+    @property
+    def shown(self) -> frozenset[Scope]:
+        """The visible panes: those that have room, without a reader beside the others that is empty."""
+        is_empty = self._reader.section_id is None and self.main is not Scope.READER
+        return self.fitting - {Scope.READER} if is_empty else self.fitting
 
     @property
     def scope(self) -> Scope:

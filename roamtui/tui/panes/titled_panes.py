@@ -10,16 +10,15 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
+from roamtui.tui.actions import SCOPE_TITLES, Scope
 from roamtui.tui.messages import ReadingPositionChanged, SectionTarget
 from roamtui.tui.screen_words import format_ancestors, format_full_path
-from roamtui.tui.status_line import ClickableLine, format_key_hint
+from roamtui.tui.status_line import ClickableLine
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
@@ -93,10 +92,8 @@ class TreePane(TitledPane):
 class ReaderPane(TitledPane):
     """The reader. Its title line has the path and page in view, and the number of the match."""
 
-    def __init__(self, conversation: Conversation, keys: Keymap) -> None:
-        hint = format_key_hint(keys.first_keys["tree.read"], "on a line of the outline to read it here")
-        self._empty = Static(hint, id="reader-empty")
-        super().__init__(Scope.READER, self._empty)
+    def __init__(self, conversation: Conversation) -> None:
+        super().__init__(Scope.READER)
         self._conversation = conversation
         self.existing: DocumentReader | None = None
         """The reader widget, or None until it is needed."""
@@ -146,6 +143,5 @@ class ReaderPane(TitledPane):
         self.title_line.note = " · ".join(filter(None, parts))
 
     def on_document_reader_opened(self) -> None:
-        """Show the reader instead of the hint."""
-        self._empty.display = False
+        """Show the path of the section that was opened."""
         self.show_note()

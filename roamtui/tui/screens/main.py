@@ -78,7 +78,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome = WelcomeView(state.library, session.examples, self.agent.model.name, keys)
         self.chat_log = ChatLog(session.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(session.conversation, keys)
+        self.reader_pane = ReaderPane(session.conversation)
         self.question_box = QuestionBox([*reversed(session.examples), *state.questions])
         self.status_line = StatusLine(state, self.agent.model, keys)
         self.header = HeaderLine(state.library, keys)
@@ -435,10 +435,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
-        """Show a citation's passage in the reader, if the reader is visible without the focus."""
+        """Show a citation's passage in the reader, if the reader has room and not the focus."""
         target = event.target
-        is_visible = Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
-        if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
+        has_room = Scope.READER in self.panes.fitting and self.panes.scope is not Scope.READER
+        if isinstance(target, SectionTarget) and target.citation is not None and has_room:
             self.reader_pane.ensure_reader().open_target(target, is_visit=False)
 
     def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
