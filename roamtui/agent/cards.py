@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from roamtui.conversation.citations import Citation
 from roamtui.document.library import Library
+from roamtui.markdown.units import read_visible_line
 from roamtui.plain import shorten
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.retrieval.answers import list_found_words
@@ -43,6 +44,7 @@ def list_cards(question: str, passages: Iterable[Citation], library: Library) ->
     for passage in passages:
         span = resolve_citation(passage, library)
         heads = library.list_headers([span])[0] if span is not None else ""
-        found = list_found_words(question, [*passage.path[-1:], heads, passage.quote or ""])
+        shown = (read_visible_line(text) for text in (heads, passage.quote or ""))
+        found = list_found_words(question, [*passage.path[-1:], *shown])
         cards.append(PassageCard(passage, found))
     return cards

@@ -125,4 +125,6 @@ def explain_error(path: Path, error: OSError | ValueError) -> str:
     names: list[str] = []
     with suppress(OSError):
         names = [entry.name for entry in path.parent.iterdir()]
-    return f"There is no file {path}.{format_nearest_name(path.name, names) or ' Check the path.'}"
+    suffixes = {""} if path.suffix else {"", *(Path(name).suffix for name in names)}
+    hints = (format_nearest_name(path.name + suffix, names) for suffix in sorted(suffixes))
+    return f"There is no file {path}.{next(filter(None, hints), ' Check the path.')}"

@@ -300,8 +300,10 @@ class RoamApp(App[None], inherit_bindings=False):
             elif not self._pages:
                 self.exit()
         if mode:
+            before = self.current_mode
             self._switch_to(mode, can_return=current is None or request.place is not None)
-            self.main_screen.fulfil_request(request)
+            can_return = self._pages[mode].origin == before
+            self.main_screen.fulfil_request(request, can_return=can_return)
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the requested document, or an empty string if it is not open."""

@@ -163,7 +163,7 @@ async def test_passages_are_the_nearest_whatever_words_they_have(question: str) 
 
 
 async def test_words_of_another_passage_do_not_count() -> None:
-    text = "# Ferry\n\n## Fares\n\nA bicycle is welcome.\n\nThe cost of food is low.\n"
+    text = "# Ferry\n\n## Fares\n\nA [bicycle](#the-cost) is welcome.\n\nThe cost of food is low.\n"
     exchange, _ = await _ask("How much does a bicycle cost?", text=text)
     assert "· has: bicycle\n" in exchange.answer
 

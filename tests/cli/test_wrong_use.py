@@ -15,9 +15,11 @@ from tests.cli.conftest import RunCommand, write_settings
 
 
 def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: Path) -> None:
-    name = garden.with_name("gardn.md")
-    result = run("ask", name, "Why?")
-    assert (result.code, result.err) == (1, f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n')
+    for typed in ("gardn.md", "gardn"):
+        name = garden.with_name(typed)
+        result = run("ask", name, "Why?")
+        told = f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n'
+        assert (result.code, result.err) == (1, told)
 
 
 @pytest.mark.parametrize(("line", "words"), read_rows("cli/wrong_use", "wrong_use"))

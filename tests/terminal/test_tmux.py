@@ -72,7 +72,7 @@ def open_terminal(home_dir: Path) -> Iterator[OpenTerminal]:
 
 def test_a_person_asks_reads_a_cited_answer_and_goes_on_after_a_restart(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal(f"sh -c '{PROGRAM} {HANDBOOK}; read line'")
-    terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" in screen)
+    terminal.wait_for(lambda screen: "Ask a question" in screen and "Fees and deposits" in screen)
     terminal.type("How long is the grace period?", "Enter")
     screen = terminal.wait_for(lambda screen: "no model has read" in screen)
     assert "24 hours" in screen
@@ -86,7 +86,7 @@ def test_a_person_asks_reads_a_cited_answer_and_goes_on_after_a_restart(open_ter
 
 def test_a_document_through_a_pipe_leaves_the_keyboard(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal(f"sh -c 'cat {HANDBOOK} | {PROGRAM} -'")
-    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.wait_for(lambda screen: "Ask a question" in screen)
     terminal.type("How long is the grace period?", "Enter")
     terminal.wait_for(lambda screen: "no model has read" in screen)
 
@@ -94,18 +94,18 @@ def test_a_document_through_a_pipe_leaves_the_keyboard(open_terminal: OpenTermin
 def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_make(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal("sh -i")
     terminal.type(f"sh -c '{PROGRAM} {HANDBOOK} --model offline; :'", "Enter")  # make starts it like this
-    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.wait_for(lambda screen: "Ask a question" in screen)
     terminal.type("v")
     terminal.wait_for(lambda screen: "❯ v" in screen)
     terminal.type("C-z")  # undoes typing
-    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.wait_for(lambda screen: "Ask a question" in screen)
     for _ in range(2):
         terminal.type("Escape")
         terminal.wait_for(lambda screen: "space fold" in screen)
         terminal.type("C-z")
         terminal.wait_for(lambda screen: "Stopped" in screen)
         terminal.type("fg", "Enter")
-        terminal.wait_for(lambda screen: "Ask this document" in screen)
+        terminal.wait_for(lambda screen: "Ask a question" in screen)
         terminal.type("q")
         terminal.wait_for(lambda screen: "enter send" in screen)
     terminal.type("C-q")

@@ -33,7 +33,7 @@ class QuestionBox(TextArea):
 
     def __init__(self, history: Iterable[str]) -> None:
         """Make an empty box. `history` has earlier questions, oldest first."""
-        placeholder = Content("Ask this document…")
+        placeholder = Content("Ask a question…")
         super().__init__(
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
         )

@@ -18,7 +18,7 @@ from roamtui.text import Span
 from roamtui.tui.actions import PANES, Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.question_area import QuestionArea
-from roamtui.tui.messages import ReadingPositionChanged, SectionTarget
+from roamtui.tui.messages import ReadingPositionChanged, ReturnRequested, SectionTarget
 from roamtui.tui.panes.titled_panes import ReaderPane, TitledPane, TreePane
 
 # Widths are in cells.
@@ -75,6 +75,7 @@ class PaneSwitcher(Horizontal):
         self.main = Scope.CHAT
         """The pane next to the outline if there is room for one."""
         self._before_reader = Scope.TREE
+        """Where the focus was before the reader: a pane, the question box, or another page."""
         self._before_box: Scope | None = None
         """The pane that had the focus before the question box, or None if none had it yet."""
 
@@ -190,7 +191,11 @@ class PaneSwitcher(Horizontal):
                 ):
                     return
                 self.main = Scope.CHAT
-                self.focus_scope(self._before_reader)
+                if self._before_reader is Scope.GLOBAL:
+                    self._before_reader = Scope.CHAT
+                    self.post_message(ReturnRequested())
+                else:
+                    self.focus_scope(self._before_reader)
             case scope:
                 if scope is Scope.TREE and reader is not None and reader.end_search():
                     return
@@ -230,13 +235,18 @@ class PaneSwitcher(Horizontal):
         elif Scope.READER not in self.shown:
             self.focus_scope(Scope.READER)
 
-    def show_place(self, place: str | SectionTarget) -> None:
-        """Show an anchor of the document, or a section or quote, in the reader."""
+    def show_place(self, place: str | SectionTarget, *, can_return: bool) -> None:
+        """Show an anchor of the document, or a section or quote, in the reader.
+
+        With `can_return`, the person came from another document or a table, and `esc` leads back there.
+        """
         if isinstance(place, str):
             self._reader.ensure_reader().show_anchor(place)
         else:
             self._reader.ensure_reader().open_target(place)
         self.focus_scope(Scope.READER)
+        if can_return:
+            self._before_reader = Scope.GLOBAL
 
     @on(ReadingPositionChanged)
     def _move_cursor(self, event: ReadingPositionChanged) -> None:

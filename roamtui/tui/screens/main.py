@@ -127,15 +127,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)
-    async def fulfil_request(self, request: DocumentRequested) -> None:
-        """Resume the requested conversation and show the requested place, once the screen has started."""
+    async def fulfil_request(self, request: DocumentRequested, *, can_return: bool) -> None:
+        """Resume the requested conversation and show the requested place, once the screen has started.
+
+        With `can_return`, the person came from another document or a table.
+        """
         await self.started.wait()
         wanted_id = request.conversation_id or ""
         if wanted_id not in ("", self.conversation.state.id) and not self.warn_if_busy():
             await self.conversation.open(wanted_id)
             self._resume_model()
         if request.place is not None:
-            self.panes.show_place(request.place)
+            self.panes.show_place(request.place, can_return=can_return)
         if request.note:
             self.notify(request.note, markup=False)
 

@@ -202,7 +202,8 @@ async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_it
     assert PERIOD in " ".join(column for _, column in kept.cells)
 
 
-async def test_enter_shows_the_quote_of_a_cell_and_backspace_returns_to_the_table(filled: Tables) -> None:
+@pytest.mark.parametrize("key", ["backspace", "escape"])
+async def test_enter_shows_the_quote_of_a_cell_and_a_key_returns_to_the_table(filled: Tables, key: str) -> None:
     async with showing(filled, (160, 40)) as ui:
         table = ui.app.screen
         # a new document, the open one, and another document
@@ -211,7 +212,7 @@ async def test_enter_shows_the_quote_of_a_cell_and_backspace_returns_to_the_tabl
             await ui.reach("Notice")
             ui.focus(Scope.READER)
             await ui.wait_until(lambda: ui.reader.has_focus)
-            await ui.press_until(lambda: ui.app.screen is table, "backspace")
+            await ui.press_until(lambda: ui.app.screen is table, key)
         await ui.press_until(MainScreen, "escape")
 
 
