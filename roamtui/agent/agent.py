@@ -93,7 +93,7 @@ class Agent:
     async def check_answers_again(self) -> int:
         """Look up the quotes of all answers in the current document. Return how many verdicts changed.
 
-        The next change saves the verdicts: if another program uses the conversation, saving makes a copy.
+        They are saved only with the next change: saving a conversation that is in use elsewhere copies it.
         """
         from roamtui.quotes.current_text import update_citations  # noqa: PLC0415
 

@@ -97,7 +97,7 @@ class AnswerLoop(Struct, kw_only=True):
     """What the model has said so far."""
     calls: CallRunner = field(default_factory=lambda: CallRunner({}))
     room_tokens: int = 0
-    """Tokens that the last request and its answer leave of the context window."""
+    """Tokens of the context window that the last request and its answer leave free."""
     stopped: StopReason = StopReason.CANCELLED
     """Why the steps ended, once they have."""
     outcome: QuestionAnswered | None = None
@@ -110,7 +110,7 @@ class AnswerLoop(Struct, kw_only=True):
         except RoamtuiError as error:
             if not self.conversation.state.is_asking:
                 raise
-            self.calls.uses = ()  # they have not run
+            self.calls.uses = ()  # the calls have not run
             self.outcome = self.outcome or self._build_outcome(StopReason.ERROR, str(error))
         except Exception as defect:
             self.outcome = self.outcome or build_unchecked_outcome(self.reply, defect)

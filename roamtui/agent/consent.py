@@ -137,7 +137,7 @@ class Consent:
     async def reserve_or_ask(self, model: Model, sent: Usage, reply_tokens: int) -> Release | None:
         """Reserve the cost of a request and its reply, or else ask the person. Return None if they decline.
 
-        If they agree, there is no limit until `end_question`. With unknown prices, the request is free.
+        If they agree, there is no limit until `end_question`. A request with unknown prices counts as free.
         """
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
         release = self.reserve(Usage(), add_cost(request, model.facts.prices))

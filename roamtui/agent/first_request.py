@@ -83,7 +83,7 @@ def make_view(state: ConversationState, *, shown: Iterable[Span] = (), room_toke
 async def search_or_warn(
     searcher: Searcher, search: Callable[[], Sequence[Hit]], warn: Callable[[str], None]
 ) -> Sequence[Hit] | None:
-    """Search in a thread. If the search fails, warn and return None, or raise if it requires vectors."""
+    """Search in a thread. If that fails, warn and return None, or raise if the searcher needs all vectors."""
     try:
         return await call_in_thread(search)
     except RoamtuiError as error:

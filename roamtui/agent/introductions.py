@@ -36,7 +36,7 @@ _QUESTIONS_MAX = 3
 _WALKED_SECTIONS_MAX = 20_000
 _TITLE_LENGTH_MAX = 60
 _TERMS_MIN = 2
-"""Minimum number of search words in a suggested question. "What's next?" means nothing elsewhere."""
+"""Minimum number of search words in a suggested question. "What's next?" has meaning only in its section."""
 _BEFORE_WORDS = re.compile(r"\A[\W\d_]+")
 """The number or the sign before the words of a title."""
 

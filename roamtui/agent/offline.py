@@ -194,11 +194,11 @@ def _write_lead(
     *,
     is_compared: bool,
 ) -> str:
-    """Write the text above the cards: passages are only the nearest, or nothing was found.
+    """Write the text above the cards: the passages are only the nearest, or nothing was found.
 
-    The text also names the words that are `absent`. "Nothing near" needs a comparison of all sections by
-    meaning. If nothing was found, the text names sections that have a word of the question, because only a
-    person can tell whether they answer it.
+    The text also names the words that are `absent`. It says that nothing is near only if all sections were
+    compared by meaning. If nothing was found, it names sections that have a word of the question, because
+    only a person can tell whether they answer it.
     """
     library = state.library
     clause = format_absence_clause(absent)
@@ -232,7 +232,7 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 
 
 def _find_passages(state: ConversationState, searcher: Searcher | None) -> _Found:
-    """Search for the current question, first together with the question before if it is a follow-up."""
+    """Search for the current question. If nothing is near a follow-up, search for the follow-up by itself."""
     *earlier, last = state.questions
     question = expand_abbreviations(last, state.library)
     found = _search([*earlier, question], state, searcher)

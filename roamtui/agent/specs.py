@@ -95,7 +95,7 @@ QUOTES = ToolSpec(
 
 
 def list_specs(*, has_search: bool, has_room: bool, has_one_file: bool = False) -> list[ToolSpec]:
-    """List the tools of the agent's model. With room for all that a question needs, no tool closes."""
+    """List the tools of the agent's model. If its window `has_room`, no tool closes sections."""
     specs = [EXPAND]
     specs += [] if has_room else [COLLAPSE]
     specs += [SEARCH] if has_search else []

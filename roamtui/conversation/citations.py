@@ -11,7 +11,7 @@ from roamtui.text import Span, format_page
 
 
 class QuoteState(StrEnum):
-    """Result of looking up a citation's quote, from good to bad: a mark shows the last one of its quotes."""
+    """Result of looking up a citation's quote. A mark of several quotes shows the last of these results."""
 
     NO_QUOTE = "no_quote"
     PASSAGE = "supported"

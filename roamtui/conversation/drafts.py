@@ -40,8 +40,8 @@ class DraftFile:
     def adopt_newest(self, *, is_new: bool) -> None:
         """Take the newest draft that no program uses, unless the conversation has one.
 
-        A conversation that `is_new` takes a draft of its document. Another one takes its own, from before its
-        document moved.
+        A conversation that `is_new` takes a draft of its document. Any other takes its own draft, from before
+        its document moved.
         """
         if self._path.exists():
             return

@@ -276,7 +276,7 @@ class PartialReplyRecorded(Struct, frozen=True, kw_only=True):
 
 
 class StepStarted(Struct, frozen=True, kw_only=True):
-    """A request is about to be sent to the model. It is saved before, in case the program is killed."""
+    """A request will be sent to the model. The event is saved first, in case the program is killed."""
 
     number: int
     input_tokens: int
@@ -304,7 +304,7 @@ class ThinkingStreamed(Struct, frozen=True, kw_only=True):
 
     text: str
     replaces_answer: bool = False
-    """Whether all text of the reply so far was thinking. It is repeated here, and is no answer."""
+    """Whether all text of the reply so far was thinking, and no answer. `text` repeats it."""
 
 
 class ThoughtsRecorded(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 OFFLINE = "offline"
 """The name to choose for answers without a model."""
 RECORDED = "recorded"
-"""Name of the model that repeats one answer. A conversation with it is not saved until another is asked."""
+"""Name of the model that repeats one answer. Its conversations are not saved until another model is asked."""
 
 
 class Role(StrEnum):

@@ -96,10 +96,10 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
 
 
 def _make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:
-    """Make room for a question that needs `needed_tokens`.
+    """Make room for a question that needs `needed_tokens`: shrink the transcript if it is too long.
 
-    In mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or
-    the model changed, rebuild the transcript. Shrink a transcript that is too long.
+    In mode `FRESH`, close the sections of earlier questions first. Rebuild the transcript if a section was
+    closed, or if the document or the model changed.
     """
     events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:

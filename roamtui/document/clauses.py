@@ -48,7 +48,7 @@ class _Clause(Struct):
     above: int
     """Level of the heading above a paragraph; 0 if there is none."""
     is_sure: bool
-    """Whether it looks like no item of a list."""
+    """Whether it surely is a clause, because items of lists look different."""
 
 
 class _ClauseSequence(Struct):

@@ -46,7 +46,7 @@ class NodeRow(Struct, frozen=True):
 
     kind: NodeKind
     level: int
-    """The parent is the nearest row before with a smaller level. Rows of level 0 have no relatives."""
+    """The parent is the nearest earlier row with a smaller level. Level 0 has no parent and no children."""
     title: str
     start: int
     """Offset of its first character in the document's text."""

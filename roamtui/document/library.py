@@ -307,7 +307,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
     def resolve_alias(self, node_id: str) -> str:
-        """Return the id of the link that has the page, if a node is a further link to it, else its own id."""
+        """Return, for a further link to a page, the id of the link that has the page; else the id itself."""
         return self.aliases.get(node_id, node_id)
 
     def node(self, node_id: str) -> Node:
@@ -393,7 +393,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return blank_footers(self.documents_by_key[span.doc].text, span.start, span.end)
 
     def find_header(self, span: Span) -> Span | None:
-        """Return the header rows, outside a span, of the table that the span continues, or None."""
+        """Return the header rows above a span that continues a table, or None for any other span."""
         text = self.documents_by_key[span.doc].text
         first = _NON_SPACE.search(text, span.start, span.end)
         bounds = find_header_above(text, first.start()) if first else None
@@ -417,7 +417,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return document.ids[row] if row >= 0 else None
 
     def summary(self, node_id: str) -> str:
-        """Return the model's summary of a file, or of the document whose first row this is; else empty."""
+        """Return the model's summary of a file, or of the document that begins with this node, or empty."""
         node = self.node(node_id)
         document = node.document if node.file is None and node.row == 0 else node.file
         return "" if document is None else self.summaries.get(document.content_hash, "")

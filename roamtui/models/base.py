@@ -22,7 +22,7 @@ _TOOLS_WINDOW_MIN = 4_000
 _SMALL_WINDOW_MAX = 8_192
 """A model of unknown size counts as small if its window is not larger, because large models have more."""
 _SMALL_BILLIONS_MAX = 4.0
-"""With up to so many billions of parameters, a model is small: it calls tools at random, and repeats their
+"""A model with up to this many billions of parameters is small: it calls tools at random, and repeats their
 descriptions."""
 ARGUMENTS_LENGTH_MAX = 65_536
 """Maximum number of characters in the arguments of a tool call. The rest is cut off: no tool needs more."""

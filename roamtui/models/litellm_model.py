@@ -68,7 +68,7 @@ class LitellmModel(Model):
     async def learn(self) -> ResolvedModel:
         """Learn the model's window, tools and prices, and return all that is known about it.
 
-        Only a server of the person's own is asked, never a provider.
+        Only the person's own server is asked, never a provider.
 
         Raises:
             ModelError: The name is unknown, or the process could not be started.

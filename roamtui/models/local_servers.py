@@ -64,7 +64,7 @@ def is_loopback(url: str) -> bool:
 
 
 def complete_url(url: str, provider: str) -> str:
-    """Add the path of the API to a server's URL that has no path. Ollama's has none."""
+    """Add the path of the API to a server's URL that has no path. Ollama's API has no such path."""
     is_bare = provider in _OPENAI_PROVIDERS and urlsplit(url).path in ("", "/")
     return f"{url.rstrip('/')}/v1" if is_bare else url
 

@@ -21,7 +21,7 @@ _SECRET_SHAPES = re.compile(
 )
 _LOGIN_OR_QUERY = re.compile(r"(?<=://)[^/]*@|[?#].*", re.DOTALL)
 _KEY_LENGTH_MIN = 16
-"""In a reply, shorter values may be words: servers of one's own often take any key, such as ``ollama``."""
+"""In a reply, shorter values may be words: a person's own server often takes any key, such as ``ollama``."""
 
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:

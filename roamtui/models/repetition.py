@@ -34,7 +34,7 @@ class RepetitionGuard:
 def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
     """Return the length of the piece that a text repeats at its end, at least six times in a row.
 
-    Together, they have at least `length_min` characters. Return 0 if there are none, or none with letters.
+    The copies have `length_min` characters or more. Return 0 if there are none, or if they have no letter.
     """
     for period in range(1, _PERIOD_MAX + 1):
         length = max(length_min, period * _TIMES_MIN)

@@ -46,7 +46,7 @@ _EXIT_SECONDS_MAX = 5
 
 
 class BackgroundLoop:
-    """Runs coroutines for synchronous callers in a thread. It starts on demand, and ends with this object."""
+    """Runs coroutines for synchronous callers in a thread that starts on demand and ends with this object."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, meter: UsageMeter | None = None) -> None:
         self.worker = WorkerProcess(environ)

@@ -26,7 +26,7 @@ def estimate_request(model: Model, request: ModelRequest) -> Usage:
 
 
 def add_cost(usage: Usage, prices: Prices | None) -> Usage:
-    """Add the cost, if it is missing, by the prices in USD of a token that is sent and of a received one."""
+    """Add the cost, if it is unknown, by the prices in USD of a sent and of a received token."""
     if usage.cost_usd is not None or prices is None:
         return usage
     sent_usd, received_usd = prices
@@ -44,7 +44,7 @@ class UsageMeter:
 
     @contextmanager
     def charging(self) -> Iterator[None]:
-        """Count in this meter what this task and its threads request of models that tasks share."""
+        """In this task and its threads, count in this meter the requests to models that tasks share."""
         token = _CHARGED.set(self)
         try:
             yield

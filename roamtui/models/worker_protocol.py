@@ -57,7 +57,7 @@ class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ProviderError(ModelError):
-    """A model could not answer, as its process says."""
+    """The model process has reported that a model could not answer."""
 
     def __init__(self, failure: ModelFailure) -> None:
         super().__init__(f"{failure.reason}. {failure.advice}")

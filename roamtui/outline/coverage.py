@@ -117,7 +117,7 @@ def measure_coverage(library: Library, within: str | None = None) -> Coverage:
 
 
 def _list_left_out(documents: Iterable[Document]) -> tuple[str, ...]:
-    """List the kinds of text that documents leave out, each with the one document or how many there are."""
+    """List the kinds of text that documents leave out, each with its document or the number of documents."""
     keys: dict[str, list[str]] = defaultdict(list)
     for document in documents:
         for kind in document.left_out:

@@ -131,7 +131,7 @@ def _parse_quote(text: str) -> str:
 
 
 def find_claimed_marks(text: str, library: Library | None) -> Iterator[Mark]:
-    """Yield the marks of a text that quotes the `library`. It is None if the source cannot be opened.
+    """Yield the marks of a text that quotes the `library`, which is None if the source cannot be opened.
 
     Words that look like an id, but occur in the library's text, are ignored.
     """

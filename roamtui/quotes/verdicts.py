@@ -32,7 +32,7 @@ from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, merge_bounds
 
 PLACES_MAX = 1000
-"""Maximum number of places of a quote that are compared. In a long text, a place may count several times."""
+"""Maximum number of places of a quote that are compared. One place may be found several times."""
 _ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
 
 

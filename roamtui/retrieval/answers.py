@@ -1,7 +1,7 @@
 """Choose the passages that are likeliest to answer a question, without a model, and list the words they have.
 
 A passage is a whole paragraph, list, table or block of code. Each word of the question has a weight, a rare
-one more. The score of a passage is the share of the weights that it has, averaged with its best sentence's.
+one more. The score of a passage is the mean of two shares of these weights: its own, and its best sentence's.
 
 Words and meaning both propose passages. If the best passage has most of the question's rare words, words
 decide; otherwise meaning does. A passage is as near in meaning as its nearest sentence.

@@ -19,7 +19,7 @@ from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
-"""Words that start a question with a verb, and tell "and how do I pay?" from "and for a car?"."""
+"""The start of a follow-up question, such as "and" or "what about"."""
 
 
 class ModelView(Struct, frozen=True, kw_only=True):

@@ -45,7 +45,7 @@ CANDIDATES = 100
 _TITLE_SHARE = 0.2
 """Bonus if the query contains every word of the title, as a share of the best text score."""
 _PATH_SHARE = 0.2
-"""Bonus if the query contains every word of the title, of those above and of the path; a share as above."""
+"""The same bonus for every word of the title, of the titles above it, and of the path."""
 _SENTENCE_SHARE = 0.2
 """Bonus for a section with a sentence that contains the whole query, as a share of the best score."""
 _READ_MAX = 20

@@ -85,7 +85,7 @@ _GERMAN_ENDINGS = list_words("endings de")
 
 @lru_cache(maxsize=1 << 14)
 def reduce_word(word: str, language: Language) -> str:
-    """Return what all forms of a word share: its stem, or a German root: ``wahl`` for ``gewahlt``."""
+    """Return what all forms of a word share: its stem, or its German root, as ``wahl`` for ``gewahlt``."""
     if language is Language.ENGLISH:
         return stem(word)
     word = _PARTICIPLE.sub("", word)

@@ -36,7 +36,7 @@ from roamtui.search.vectors import NearSection, VectorIndex, normalise_rows
 from roamtui.text import estimate_tokens
 
 _CLARITY_RANK = 10
-"""The score at this rank, or at the last one, shows how unclear a search is: as a share of the best score."""
+"""A search is unclear if the score at this rank, or at the last one, is a large share of the best score."""
 _READ_LENGTH_MAX = 60_000
 """Number of characters of the first hit in which the terms of the query are looked for."""
 _SIMILAR_SHARE_MIN = 0.3

@@ -97,7 +97,7 @@ def rank_sentences(
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a question best, best first.
 
-    Headings and table heads are never returned. Without `weights`, a term weighs as much as it is rare in the
+    Headings and table heads are never returned. Without `weights`, a term weighs more if it is rarer in the
     text. `join_row` returns the terms that a row has from rows of other tables.
     """
     units = read_units(text).units
