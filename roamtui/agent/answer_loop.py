@@ -263,8 +263,8 @@ class AnswerLoop(Struct, kw_only=True):
             if room < 0:
                 raise refusal or ModelError(
                     f"The question does not fit in the context window of {model.window_tokens:,} tokens. "
-                    f"Ask a shorter one, give {LARGER_WINDOW}, or set window_tokens in config.toml if it has "
-                    "one."
+                    f"Ask a shorter one, give {LARGER_WINDOW}, or set window_tokens in config.toml if its "
+                    "window is larger."
                 )
             sent = estimate_request(model, request)
             conversation.apply_unsaved(*self.search.take_usage())

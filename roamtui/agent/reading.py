@@ -49,10 +49,7 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
 
 
 def _is_read(library: Library, section_id: str, opened: Delivered, delivered: Delivered) -> bool:
-    """Return whether some text of a section is open, or all its text was delivered.
-
-    A page that was not fetched was not read: the library has only the link to it.
-    """
+    """Return whether some text of a section is open, or all of it was delivered; False for an unread link."""
     if not library.node(section_id).is_loaded:
         return False
     own = library.node(section_id).own_content_span

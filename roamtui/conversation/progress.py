@@ -71,10 +71,7 @@ class ReplyProgress:
             self._pieces.append(text)
 
     def describe(self) -> str:
-        """Return, for example, ``reading 1.3k tokens · 35 s`` or ``writing · 40 tokens``.
-
-        The seconds count from the last event of the question.
-        """
+        """Return, for example, ``reading 1.3k tokens · 35 s``, with the seconds since the last event."""
         parts = [self._activity]
         if self._pieces:
             parts.append(format_token_count(estimate_tokens("".join(self._pieces))))

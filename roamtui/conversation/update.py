@@ -198,7 +198,7 @@ def open_for_agent(state: ConversationState, command: OpenSections) -> SectionsO
 
 
 def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[str, ...]:
-    """List those of the nodes that are folded and have children, and the title sections of files."""
+    """List the nodes, and title sections of files among them, that are folded and have children."""
     shown = add_file_titles(state.library, node_ids)
     folded = (node_id for node_id in shown if node_id not in state.unfolded)
     return tuple(node_id for node_id in folded if state.library.children(node_id))

@@ -38,7 +38,7 @@ _WRAPPED_SHARE = 0.8
 """Minimum share of the lines of wrapped prose, without the last, that have no room for the next word."""
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^(?:[\s>*|=_~`]|[+-](?!\d))+")
-_TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
+_TOO_DEEP = "Some lists or quotes are nested very deeply. Below about 50 levels, they are read as plain text."
 
 
 def parse_document(

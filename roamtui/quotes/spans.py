@@ -32,7 +32,7 @@ def widen_to_pages(library: Library, span: Span) -> Span:
 def join_pages(library: Library, span: Span) -> str:
     """Return the text of a span as if it had no pages: with spaces for footers and for titles of pages.
 
-    If a file has no titles, its conversion adds one for each page, in the middle of sentences.
+    The conversion of a file without titles adds one for each page, in the middle of sentences.
     """
     text = library.clean_text(span)
     pieces: list[str] = []

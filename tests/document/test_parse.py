@@ -54,7 +54,7 @@ def test_plain_text_has_no_headings_and_no_front_matter() -> None:
 def test_very_deep_nesting_is_read_with_a_note(marker: str) -> None:
     document = parse_document(f"{marker * 10_000}text\n===\n\nAfter\n---\n")
     assert document.columns.titles == ("", "After")
-    assert [note.split(";")[0] for note in document.notes] == ["Lists or quotes nest very deep"]
+    assert [note.split(".")[0] for note in document.notes] == ["Some lists or quotes are nested very deeply"]
     assert parse_document("> - 1. x\n===\n").notes == ()
 
 
