@@ -312,8 +312,8 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> Em
     vectors = [list(map(float, entry["embedding"])) for entry in entries]
     if len(vectors) != len(job.texts):
         raise ValueError(f"the server returned {len(vectors)} vectors for {len(job.texts)} texts")
-    if len({len(vector) for vector in vectors}) > 1:
-        raise ValueError("the server returned vectors of different lengths")
+    if len({len(vector) for vector in vectors}) > 1 or not all(vectors):
+        raise ValueError("the server returned vectors of different lengths, or empty ones")
     if not all(map(math.isfinite, chain.from_iterable(vectors))):
         raise ValueError("the server returned vectors with values that are not numbers")
     usage = read_usage(getattr(reply, "usage", None), is_counted=True)

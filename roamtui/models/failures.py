@@ -252,4 +252,5 @@ def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:
     """Make text of a provider safe to quote: short, on one line, without keys and control characters."""
-    return shorten(sanitise_line(redact_secrets(text, environ)), _DETAIL_LENGTH_MAX)
+    start = text[: 100 * _DETAIL_LENGTH_MAX]  # a key at its end is not shown
+    return shorten(sanitise_line(redact_secrets(start, environ)), _DETAIL_LENGTH_MAX)

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from msgspec.structs import replace
 
@@ -26,11 +26,18 @@ _KEY_LENGTH_MIN = 16
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
     """Mask the secrets of an environment, and what looks like a key or a login, in an error message."""
-    plain = _list_secrets(environ, _SECRET_LENGTH_MIN)
-    secrets = [form for secret in plain for form in (quote(secret, safe=""), secret)]
+    secrets = _list_secrets(environ, _SECRET_LENGTH_MIN)
     if secrets:
-        text = re.sub("|".join(map(re.escape, secrets)), MASK, text)
+        text = re.sub("|".join(map(_match_escaped, secrets)), MASK, text)
     return _SECRET_SHAPES.sub(MASK, mask_logins(text))
+
+
+def _match_escaped(secret: str) -> str:
+    """Return a pattern for a secret of which JSON or a URL may have escaped any character."""
+    codes = [(sign, sign.encode("utf-8", "surrogatepass").hex("%")) for sign in secret]
+    return "".join(
+        rf"(?i:\\{{0,4}}{re.escape(sign)}|%{code}|\\{{1,4}}u{ord(sign):04x})" for sign, code in codes
+    )
 
 
 def strip_keys(url: str, environ: Mapping[str, str]) -> str:

@@ -118,7 +118,8 @@ def test_what_the_server_says_is_told_and_not_how_its_reply_was_read() -> None:
 
 def test_a_key_is_masked_however_the_server_escapes_it() -> None:
     key = "a/key+of=sixteen"
-    for form in (key, key.replace("/", r"\/"), key.replace("+", r"\u002b"), quote(key, safe="")):
+    forms = (key, key.replace("/", r"\/"), key.replace("+", r"\u002b"), key.replace("+", r"\\u002B"))
+    for form in (*forms, quote(key), quote(key, safe="").lower()):
         failure = to_failure(
             HTTPStatusError(400, f'{{"message": "no \\"{form}\\" here"}}'), GROQ, {"GROQ_API_KEY": key}
         )

@@ -122,9 +122,15 @@ def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: Backgrou
     assert OPENAI_KEY not in str(caught.value)
 
 
-def test_vectors_that_are_no_numbers_are_refused(background: BackgroundLoop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.fakes.model_servers.hash_runs", lambda _: [1.0, float("nan")])
-    with FakeEmbeddingServer() as server, pytest.raises(ModelError, match="vectors with values that are not numbers"):
+@pytest.mark.parametrize(
+    ("vector", "words"),
+    [([1.0, float("nan")], "values that are not numbers"), ([], "different lengths, or empty ones")],
+)
+def test_vectors_that_compare_nothing_are_refused(
+    background: BackgroundLoop, monkeypatch: pytest.MonkeyPatch, vector: list[float], words: str
+) -> None:
+    monkeypatch.setattr("tests.fakes.model_servers.hash_runs", lambda _: vector)
+    with FakeEmbeddingServer() as server, pytest.raises(ModelError, match=f"returned vectors .*{words}"):
         _make(background, "openai/x", server.openai_url).embed(["a"])
 
 
