@@ -24,7 +24,7 @@ class PassageCard(Struct, frozen=True):
 
     @property
     def found_label(self) -> str:
-        """The words that were found, with a lead; empty if there are none."""
+        """The words that were found, after "has:"; empty if there are none."""
         return f"has: {shorten(', '.join(self.found), _WORDS_LENGTH_MAX)}" if self.found else ""
 
     @property

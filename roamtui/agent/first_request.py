@@ -54,7 +54,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
 
     @property
     def has_clear_hit(self) -> bool:
-        """Whether the question surely asks for a section in it, so that a short outline is enough."""
+        """Whether the question surely asks for one of these sections, so that a short outline is enough."""
         return bool(self.auto_opened) or any(hit.is_financial_statement for hit in self.hits)
 
 

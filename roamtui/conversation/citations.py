@@ -57,7 +57,7 @@ class Nearest(Struct, frozen=True, kw_only=True):
     is_read: bool
     """Whether the model had read them."""
     is_same: bool = False
-    """Whether they are the very words of the quote, in text that the model had not read."""
+    """Whether they are exactly the words of the quote, in text that the model had not read."""
     place: str = ""
     """Where they are: the section, unless it is the cited one, and the page and the lines."""
 

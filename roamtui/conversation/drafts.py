@@ -1,4 +1,4 @@
-"""`DraftFile`: keeps what a person has typed and not sent on disk, so that it outlives the program."""
+"""`DraftFile`: keeps on disk what a person has typed and not sent, for the next start of the program."""
 
 import json
 from collections.abc import Callable, Sequence

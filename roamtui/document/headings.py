@@ -53,7 +53,7 @@ _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 7)
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
 """A line that could be a heading or hide one: ATX heading, fence, HTML block or underline."""
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
-"""The same line, if it is the first of a text."""
+"""Such a line at the start of a text."""
 
 _BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
 _PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*|]|\d+(?![\d.)]))"

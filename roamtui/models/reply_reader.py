@@ -44,7 +44,7 @@ _THOUGHTS_OVER = re.compile(
     r"|(?P<next><\|channel\|>|<\|start\|>))",
     re.IGNORECASE,
 )
-"""The end of thoughts, or the next channel. After a backtick, a mark is only named."""
+"""The end of thoughts, or the next channel. After a backtick, a mark is only mentioned."""
 _NAMED_MARK = re.compile("|".join(map(re.escape, (*_THOUGHT_STARTS, *_THOUGHT_ENDS))), re.IGNORECASE)
 _CHANNEL_HEADER = re.compile(
     r"[ \t]*(?P<name>[a-z]*)"

@@ -159,7 +159,7 @@ class _WordReader:
         self._starts: array[int] = array("I")
         """For each character of the visible text, where it starts in the source."""
         self._ends: array[int] = array("I")
-        """The same for where it ends."""
+        """For each character of the visible text, where it ends in the source."""
 
     def get_words(self) -> TextWords:
         """Return the words that were read."""

@@ -301,7 +301,7 @@ class Searcher:
     def _rank_by_meaning(
         self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
     ) -> dict[str, NearSection]:
-        """Return how near the query are the sections nearest in meaning, and the results by words."""
+        """Return the nearness in meaning of the nearest sections, and of the results by words, by id."""
         embedder = self._services.embedder
         if vectors is None or embedder is None or not self._knows_language(query):
             return {}
