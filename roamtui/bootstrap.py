@@ -345,7 +345,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 raise UsageError("a table cannot read a document from standard input. Name a file.")
             sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
             table = read_table(folder or get_table_path(sources))
-            table.rows = list_rows(sources, table.outputs)
+            table.rows = list_rows(sources, table.outputs, self.on_warning)
         columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
         plan = TablePlan(

@@ -47,8 +47,6 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
     text = RENDERERS[path.suffix.lower()](table, path)
     if output_path is None:
         write_data(text)
-    else:
-        write_export(path, text)
     if plan.model.name == OFFLINE:
         write_notice("Each cell is the best passage of a document. For answers, choose a model with --model.")
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""
@@ -57,4 +55,6 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         is_unfinished = bool(run.stop_reason or run.unanswered)
         advice = ("To continue, run the same command again.",) if is_unfinished else ()
         warn(" ".join((*run.problems, *advice)))
+    if output_path is not None:
+        write_export(path, text)  # last, because a person whose file fails must know where the table is
     return int(bool(run.unreadable or run.stop_reason or run.states[CellState.FAILED]))

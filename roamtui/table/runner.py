@@ -121,7 +121,7 @@ async def fill_table(
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with lock_table(table) as write_cell:
-        run.unreadable += [f"{row.title} is gone, so it is left out." for row in table.gone_rows]
+        run.unreadable += [f"{row.title} cannot be found, so it is left out." for row in table.gone_rows]
         filler = TableFiller(
             table=table,
             columns=columns or table.columns,

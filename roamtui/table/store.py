@@ -166,20 +166,26 @@ def read_table(folder: Path) -> ResultTable:
     return table
 
 
-def list_rows(sources: Sequence[str], outputs: frozenset[str] = frozenset()) -> tuple[ResultRow, ...]:
+def list_rows(
+    sources: Sequence[str],
+    outputs: frozenset[str] = frozenset(),
+    on_note: Callable[[str], object] = lambda _: None,
+) -> tuple[ResultRow, ...]:
     """List the documents of sources, in order. Of a folder, leave out the files in `outputs`.
+
+    `on_note` receives sentences about what the folders have besides.
 
     Raises:
         SourceError: A source cannot be read.
     """
     rows: dict[str, ResultRow] = {}  # a file and its folder may both be named
-    for row in chain.from_iterable(map(_list_documents, sources)):
+    for row in chain.from_iterable(_list_documents(source, on_note) for source in sources):
         if row.source in sources or os.path.realpath(row.source) not in outputs:
             rows.setdefault(row.source, row)
     return tuple(rows.values())
 
 
-def _list_documents(source: str) -> Iterator[ResultRow]:
+def _list_documents(source: str, on_note: Callable[[str], object]) -> Iterator[ResultRow]:
     if not is_path(source):
         yield ResultRow(title=source, source=source)
     elif not Path(source).is_dir():
@@ -187,5 +193,8 @@ def _list_documents(source: str) -> Iterator[ResultRow]:
         check_file(path)
         yield ResultRow(title=sanitise_line(path.name), source=str(path))
     else:
-        for key, file in list_files([Path(source)]).files.items():
+        listing = list_files([Path(source)])
+        for note in listing.notes:
+            on_note(note)
+        for key, file in listing.files.items():
             yield ResultRow(title=sanitise_line(key), source=str(file.path))

@@ -7,6 +7,7 @@ import pytest
 
 from roamtui.errors import ModelError, RoamtuiError
 from roamtui.headless.table import run_table
+from roamtui.models.base import ModelRequest
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, define, make_plan, write_leases
 
@@ -21,6 +22,22 @@ def test_a_table_with_a_failed_cell_ends_with_the_reason_and_what_to_do(
     assert first_line == "Asking scripted: 2 cells · ~18k tokens"
     note = "The model has gone. To continue, run the same command again."
     assert last_line == f"roamtui: 2 questions failed. {table.rows[-1].title}: {note}"
+
+
+def test_where_the_table_is_is_told_although_its_file_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").mkdir()
+
+    def remove_folder(_request: ModelRequest) -> ScriptedReply:
+        (tmp_path / "out").rmdir()
+        return ScriptedReply(text="Not found: no.")
+
+    table = define(tmp_path / "table", write_leases(tmp_path / "leases"), PERIOD)
+    model = ScriptedModel([remove_folder, *[ScriptedReply(text="Not found: no.")] * 9])
+    with pytest.raises(RoamtuiError, match="Could not write"):
+        run_table(table, make_plan(model), tmp_path / "out" / "table.md")
+    assert f"The table is in {tmp_path / 'table'}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -156,11 +156,20 @@ def test_a_file_and_its_folder_are_listed_once(leases: Path) -> None:
     assert [row.title for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
 
 
+def test_a_table_says_what_it_leaves_out_of_a_folder(leases: Path) -> None:
+    (leases / "plan.png").write_bytes(b"")
+    notes: list[str] = []
+    list_rows((str(leases),), on_note=notes.append)
+    assert [note.partition(".")[0] for note in notes] == ["Skipped: 1 file of another kind"]
+
+
 async def test_a_document_that_is_gone_is_told_and_its_answers_come_back_with_it(leases: Path, folder: Path) -> None:
     await fill(define(folder, leases, PERIOD), answering_model(2))
     away = (leases / "bert.md").rename(leases / "bert.away")
     run, _ = await fill(define(folder, leases, PERIOD), answering_model(0))
-    assert run.problems == ("1 document could not be read. Earlier answers stay. bert.md is gone, so it is left out.",)
+    assert run.problems == (
+        "1 document could not be read. Earlier answers stay. bert.md cannot be found, so it is left out.",
+    )
     assert run.total == 1
     away.rename(leases / "bert.md")
     run, _ = await fill(define(folder, leases, PERIOD), answering_model(0))
