@@ -1,7 +1,7 @@
 """The question box: its history, and a question that is sent while another is answered."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -183,6 +183,29 @@ async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: C
         assert ui.box.text == "new"
         await ui.press("up")
         assert ui.box.text == "old"
+
+
+@pytest.mark.parametrize(
+    ("keys", "text", "earlier"),
+    [
+        (("n", "e", "w"), "new", "old"),
+        (("right", "e", "r"), "older", ""),
+        (("enter",), "", "old"),
+        (("backspace", "n"), "n", ""),
+        (("up", "down", "e", "r"), "older", ""),
+    ],
+)
+async def test_typing_replaces_a_kept_draft_that_the_history_then_has(
+    keys: Sequence[str], text: str, earlier: str, store: ConversationStore
+) -> None:
+    async with running(make_app(store=store)) as ui:
+        await ui.press(*"old")
+    async with running(make_app(["Forty."], store=store, examples=())) as ui:
+        await ui.wait_until("Kept from last time")
+        await ui.press(*keys)
+        await ui.wait_until(lambda: ui.box.text == text and not ui.main.is_asking)
+        await ui.press("up")
+        assert ui.box.text == (earlier or text)
 
 
 async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> None:

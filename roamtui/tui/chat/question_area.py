@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -102,18 +102,21 @@ class QuestionArea(Container):
         """At the start, put the drafts of an earlier run into the box."""
         # Without drafts, leave the box alone, so that undo still covers text typed ahead.
         if found := self.drafts.open_drafts(is_first=True):
-            self._show_drafts([*found, *self.box.drafts], found=True)
+            self._show_drafts([*found, *self.box.drafts], found)
 
-    def _show_drafts(self, drafts: list[str], *, found: bool) -> None:
-        """Put drafts into the box, and say whether some were `found` in the file."""
+    def _show_drafts(self, drafts: Sequence[str], found: Sequence[str]) -> None:
+        """Put drafts into the box, and say if some were `found` in the file. Select the last if it was."""
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
         self.drafts.write()
+        if found and drafts[-1] == found[-1]:
+            self.box.select_draft()
         more = " · ↑ shows more" if len(drafts) > 1 else ""
         self._frame.border_subtitle = f"Kept from last time{more}" if found else ""
 
     @on(TextArea.Changed)
     def _keep_draft_soon(self) -> None:
+        self.box.keep_replaced_draft()
         self._frame.border_subtitle = ""
         if self._draft_timer is not None:
             self._draft_timer.stop()
@@ -200,7 +203,7 @@ class QuestionArea(Container):
             self.box.remember(exchange.question)
             self.box.settled.add(exchange.question)
         found = self.drafts.open_drafts()
-        self._show_drafts([*typed, *found], found=bool(found))
+        self._show_drafts([*typed, *found], found)
         self._is_unasked = not exchanges
 
     @on(QuestionBox.Submitted)

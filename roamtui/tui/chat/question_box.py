@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.widgets.text_area import Selection
 from typing_extensions import override
 
 from roamtui.plain import sanitise_text
@@ -44,6 +45,8 @@ class QuestionBox(TextArea):
         """The index of the text that the box shows. An edited text stays at its index."""
         self.settled = set(self._texts)
         """Texts that are not drafts, because they were asked, suggested or cleared."""
+        self._selected_draft = ""
+        """A draft of an earlier run that is selected, so that typing replaces it."""
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -64,6 +67,18 @@ class QuestionBox(TextArea):
         self._index = len(self._texts) - 1
         self.settled.difference_update(drafts)
         self.fill(last)
+
+    def select_draft(self) -> None:
+        """Select the text, so that typing replaces it, and a cursor key goes on with it."""
+        self.selection = Selection((0, 0), self.document.end)
+        self._selected_draft = self.text
+
+    def keep_replaced_draft(self) -> None:
+        """After a change, put a selected draft that other text has replaced into the history."""
+        draft = self._selected_draft
+        self._selected_draft = ""
+        if draft and self.text and self._index == len(self._texts) - 1 and not self.text.startswith(draft):
+            self.remember(draft)
 
     def remember(self, question: str) -> None:
         """Add a sent question to the history."""
