@@ -33,10 +33,10 @@ _OVERFLOW = re.compile(
 )
 _WINDOW_SIZE = re.compile(
     r"(?:max|limit|context|n_ctx|model with|exceed|allowed|[<>]=?)\D{0,24}"
-    r"(?<!by )(?<!\w:)(?<![\w.-])(\d{4,9})\b(?!-| \+)",
+    r"(?<!by )(?<!\w:)(?<![\w.-])(\d{4,9})\b(?!-| \+| ?>)",
     re.IGNORECASE,
 )
-"""The size of the window, after a word for a limit, in a message about a request that is too long."""
+"""The size of the window, after a word for a limit. A number that is greater (>) is the request's."""
 _RATE = re.compile(r"\bper min|\bTPM\b", re.IGNORECASE)
 _SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NUMBER = re.compile(r"(?<!\w:)(?<![\w.-])\d{4,9}\b(?!-)")
