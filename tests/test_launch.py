@@ -121,7 +121,7 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
     assert Bootstrap().reopen(library.source).files_hash == library.files_hash
     for path in paths:
         path.unlink()
-    assert is_source_missing(library.source)
+        assert is_source_missing(library.source)
 
 
 class Stream(io.StringIO):

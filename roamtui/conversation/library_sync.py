@@ -97,11 +97,12 @@ def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
     if is_standard_input(source):
         told = NOT_KEPT
     else:
-        name = sanitise_line(display_path(source)) or "of this conversation"
+        names = (display_path(path) for path in split_sources(source) if not os.path.lexists(path))
+        name = sanitise_line(", ".join(names)) or "of this conversation"
         told = f"The document {name} is no longer there."
     return f"{told} If you have it in another place, {advice}."
 
 
 def is_source_missing(source: str) -> bool:
-    """Return whether all files and folders of a source are gone. Standard input always is, a URL never."""
-    return "://" not in source and not any(map(os.path.lexists, split_sources(source)))
+    """Return whether a file or folder of a source is gone. Standard input always is, a URL never."""
+    return "://" not in source and not all(map(os.path.lexists, split_sources(source)))

@@ -125,6 +125,21 @@ def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
     assert run("recheck", conversation).code == 0
 
 
+def test_a_conversation_about_two_documents_continues_after_one_has_moved(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shed = garden.with_name("shed.md")
+    shed.write_text("# Shed\n\nThe shed is red.\n", "utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO("How long is a plot?\n"))
+    run(garden, shed, "--plain")
+    conversation = run("conversations").out.split()[0]
+    new = shed.rename(garden.with_name("moved.md"))
+    refused = run("--conversation", conversation, "--plain")
+    assert refused.err.startswith(f"roamtui: The document {display_path(str(shed))} is no longer there.")
+    assert "Resumed after question 1" in run(garden, new, "--conversation", conversation, "--plain").out
+    assert run("recheck", conversation).code == 0
+
+
 def test_without_the_extra_one_sentence_says_how_to_get_it(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
