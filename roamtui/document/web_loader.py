@@ -94,11 +94,11 @@ def _open_list(files: SiteFiles, url: str) -> Document | None:
     """Open the llms.txt at a URL; None if that fails or is no list. Raise if the site cannot be reached."""
     try:
         page = files.fetch(url)
+        document = parse_page(page) if _is_text(page) else None
     except SourceError as error:
         if isinstance(error, UnreachableError) and not files.is_late:
             raise
         return None
-    document = parse_page(page) if _is_text(page) else None
     is_list = document and (NodeKind.LINK in document.columns.kinds or _LINK.search(document.text))
     return document if is_list else None
 

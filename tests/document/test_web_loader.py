@@ -155,6 +155,7 @@ def test_a_list_is_known_by_its_path_whatever_its_query() -> None:
     [
         SitePage(body=HOME, media_type="text/html"),
         SitePage(body="# Not found\n\nThis page does not exist.\n", media_type="text/markdown"),
+        SitePage(body=bytes(range(256)) * 9, media_type="text/plain"),
     ],
 )
 def test_a_site_without_a_list_opens_its_home_page_and_says_so(answer: SitePage) -> None:
