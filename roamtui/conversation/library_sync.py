@@ -97,10 +97,14 @@ def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
     if is_standard_input(source):
         told = NOT_KEPT
     else:
-        names = (display_path(path) for path in split_sources(source) if not os.path.lexists(path))
-        name = sanitise_line(", ".join(names)) or "of this conversation"
+        name = sanitise_line(name_missing(source)) or "of this conversation"
         told = f"The document {name} is no longer there."
     return f"{told} If you have it in another place, {advice}."
+
+
+def name_missing(source: str) -> str:
+    """Return the paths of the files and folders of a source that are gone."""
+    return ", ".join(display_path(path) for path in split_sources(source) if not os.path.lexists(path))
 
 
 def is_source_missing(source: str) -> bool:

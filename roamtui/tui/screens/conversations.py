@@ -21,9 +21,9 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError
 from roamtui.export.conversation import RENDERERS
-from roamtui.paths import display_path, expand_user
+from roamtui.paths import display_path
 from roamtui.plain import sanitise_line
-from roamtui.sources.source_names import format_source
+from roamtui.sources.source_names import expand_sources, format_source
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import (
@@ -111,7 +111,7 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
         elif is_source_missing(item.source):
             self.app.push_screen(
                 make_place_prompt(item.source),
-                lambda found: self.finish(DocumentRequested(expand_user(found), item.id)) if found else None,
+                lambda new: self.finish(DocumentRequested(expand_sources(new), item.id)) if new else None,
             )
         else:
             self.dismiss(DocumentRequested(item.source, item.id))

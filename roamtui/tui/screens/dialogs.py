@@ -19,12 +19,14 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.conversation.library_sync import is_source_missing, name_missing
 from roamtui.errors import RoamtuiError
 from roamtui.output import check_output_path, write_export
-from roamtui.paths import display_path, expand_user, is_standard_input
+from roamtui.paths import expand_user, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.program import qualify_commands
 from roamtui.sources.listing import list_paths
+from roamtui.sources.source_names import expand_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
 from roamtui.tui.screen_words import format_error
@@ -241,10 +243,10 @@ def make_place_prompt(source: str) -> PromptDialog:
     return PromptDialog(
         "Where is the document now?",
         "" if is_standard_input(source) else source,
-        detail=f"{display_path(source)} is no longer there.",
+        detail=f"{name_missing(source)} is no longer there.",
         is_selected=True,
         foot=make_foot("enter to open it there", "esc to cancel"),
-        check=lambda typed: "" if os.path.lexists(expand_user(typed)) else _NO_SUCH_PATH,
+        check=lambda typed: _NO_SUCH_PATH if is_source_missing(expand_sources(typed)) else "",
     )
 
 

@@ -25,6 +25,7 @@ from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
+from roamtui.sources.source_names import expand_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
@@ -127,7 +128,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
                 lambda found: self.choose(replace(item, source=found, is_missing=False)) if found else None,
             )
         else:
-            request = DocumentRequested(expand_user(item.source), item.conversation_id)
+            request = DocumentRequested(expand_sources(item.source), item.conversation_id)
             self._open_unless_open(request, item.model or self._model)
 
     def _open_unless_open(self, request: DocumentRequested, model: Model | None) -> None:

@@ -151,9 +151,11 @@ async def test_a_conversation_whose_document_has_moved_asks_where_it_is(opener: 
     async with choosing(RoamApp(options)) as ui:
         await ui.press_until(PromptDialog, *"What of fees", "enter")
         assert ui.field.value == "/d/fees.md"
-        ui.field.value = str(new)
+        ui.field.value = f"{new}, /nowhere.md"
+        await ui.press_until("There is no file or folder", "enter")
+        ui.field.value = f"{new}, {tmp_path}"
         await ui.press_until(lambda: bool(opener.opened), "enter")
-    assert opener.opened == [(str(new), "c1")]
+    assert opener.opened == [(f"{new}, {tmp_path}", "c1")]
 
 
 async def test_all_conversations_are_listed_before_a_document_is_open(opener: Opener, tmp_path: Path) -> None:
