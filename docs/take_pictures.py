@@ -20,7 +20,7 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.export.html import render_html
 from roamtui.launch import AppServices
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
@@ -60,7 +60,7 @@ async def make_pictures() -> tuple[dict[str, str], str]:
 
     The other value is the conversation as a page that replays it.
     """
-    library = build_library(replace(read_source(str(_PROJECT / _SOURCE)), source=_SOURCE))
+    library = make_document_library(replace(read_source(str(_PROJECT / _SOURCE)), source=_SOURCE))
     model = _WatchedModel()
     agent = Agent(Conversation(library), model, Searcher(library))
     options = AppServices(Bootstrap()).options

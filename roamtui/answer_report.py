@@ -15,7 +15,6 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
-from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.quotes.wording import (
     PASSAGE_LABEL,
@@ -24,6 +23,7 @@ from roamtui.quotes.wording import (
     format_sentence,
     format_source_line,
 )
+from roamtui.sanitiser import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell
 
 _STOP_TEXTS = {
@@ -116,7 +116,7 @@ class AnswerReport:
     def facts(self) -> list[str]:
         """Sentences about the quotes, what the model read, and the origin of the answer."""
         exchange = self.exchange
-        return [*filter(None, [self.quote_summary, format_reading(exchange), format_origin(exchange)])]
+        return [*filter(None, [self.quote_summary, format_reading(exchange), format_provenance(exchange)])]
 
     @property
     def sources(self) -> list[str]:
@@ -169,10 +169,10 @@ def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
 
 def format_cell_facts(cell: Cell) -> str:
     """Format the origin of a cell, and what the model read and did not read, as one line."""
-    return ". ".join(filter(None, [format_origin(cell), format_reading(cell)]))
+    return ". ".join(filter(None, [format_provenance(cell), format_reading(cell)]))
 
 
-def format_origin(answer: Exchange | Cell) -> str:
+def format_provenance(answer: Exchange | Cell) -> str:
     """Format who answered, when, at what cost, and from what text."""
     if not answer.asked_at:
         return ""

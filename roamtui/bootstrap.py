@@ -38,7 +38,7 @@ from roamtui.models.redaction import strip_keys
 from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import get_cache_path, get_table_path, is_standard_input
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import IndexLostError, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher, make_searcher
@@ -66,7 +66,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Opens sources, and makes models, searchers, agents and tables, as a person's settings say."""
 
     settings: Settings = field(default_factory=load_settings)
-    typed_settings: frozenset[str] = frozenset()
+    overridden_keys: frozenset[str] = frozenset()
     """Keys of the settings that were given on the command line."""
     is_offline: bool = False
     """Whether to use cached pages only."""
@@ -247,7 +247,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         searcher = bootstrap.make_searcher_factory()(conversation.state.library)
         chosen = model or bootstrap.make_model()
         agent = Agent(conversation, chosen, searcher, self.agent_options)
-        if uses_typed_model and not self.typed_settings.isdisjoint({"model", "api_base"}):
+        if uses_typed_model and not self.overridden_keys.isdisjoint({"model", "api_base"}):
             agent.use_model(chosen)
         return agent
 
@@ -256,9 +256,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         settings = self.settings
         if state.model in ("", RECORDED):
             return settings
-        if "model" not in self.typed_settings:
+        if "model" not in self.overridden_keys:
             settings = replace(settings, model=state.model)
-        is_kept = settings.model == state.model and "api_base" not in self.typed_settings
+        is_kept = settings.model == state.model and "api_base" not in self.overridden_keys
         configured = strip_keys(settings.api_base or "", os.environ)
         if is_kept and state.server not in (None, configured):
             settings = replace(settings, api_base=state.server or None)
@@ -333,7 +333,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             RoamtuiError: A source or the folder of the table cannot be read, or a choice is unavailable.
         """
-        from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
+        from roamtui.table.columns import drop_repeated_columns, parse_column, read_columns
         from roamtui.table.runner import TablePlan
         from roamtui.table.store import is_table, list_rows, read_table
 
@@ -346,7 +346,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
             table = read_table(folder or get_table_path(sources))
             table.rows = list_rows(sources, table.outputs, self.on_warning)
-        columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
+        columns = [*map(parse_column, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
         plan = TablePlan(
             model=self.make_model(),

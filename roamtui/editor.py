@@ -25,7 +25,7 @@ def get_editor() -> str:
     return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
 
 
-def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
+def make_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
     """Return the command that opens a file, if possible at a line. Lines count from 1, and 0 means no line.
 
     Raises:

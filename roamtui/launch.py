@@ -30,9 +30,9 @@ from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.output import ProgressLine, warn, write_notice
-from roamtui.paths import display_path, get_config_path, get_resource_dir, is_standard_input
-from roamtui.plain import sanitise_line
+from roamtui.paths import format_file_path, get_config_path, get_resource_dir, is_standard_input
 from roamtui.program import format_program
+from roamtui.sanitiser import sanitise_line
 from roamtui.settings import save_settings
 from roamtui.sources.read import explain_error, is_path
 from roamtui.sources.source_names import format_source, split_sources
@@ -76,7 +76,7 @@ class AppServices(Services):
             services=self,
             theme=settings.theme,
             keys=settings.keys,
-            api_base=(settings.api_base or "") if "api_base" in self._bootstrap.typed_settings else "",
+            api_base=(settings.api_base or "") if "api_base" in self._bootstrap.overridden_keys else "",
         )
 
     @override
@@ -152,7 +152,7 @@ class AppServices(Services):
             examples=suggest_questions(library),
             reload_library=bootstrap.reload if can_reload else None,
             opened_at=opened_at,
-            reload_on_change=self._is_watching,
+            reloads_on_change=self._is_watching,
             notices=notes,
         )
 
@@ -304,7 +304,7 @@ def _name_source(source: str) -> tuple[str, str]:
     if is_url(source):
         return sanitise_line(source.partition("://")[2].rstrip("/")), ""
     folder = Path(split_sources(source)[0]).parent
-    return sanitise_line(format_source(source)), sanitise_line(display_path(str(folder)))
+    return sanitise_line(format_source(source)), sanitise_line(format_file_path(str(folder)))
 
 
 def _is_resumable(summary: ConversationSummary) -> bool:

@@ -14,8 +14,8 @@ from pathlib import Path
 from roamtui.convert.converted import ProgressCallback, format_progress
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.paths import replace_file
-from roamtui.plain import format_json, sanitise_line, sanitise_text
 from roamtui.program import qualify_commands
+from roamtui.sanitiser import format_json, sanitise_line, sanitise_text
 
 
 def write_data(text: str) -> None:

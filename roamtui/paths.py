@@ -78,7 +78,7 @@ def expand_user(typed: str) -> str:
     return os.path.expanduser(typed)  # noqa: PTH111 - the path of an unknown user is kept
 
 
-def display_path(path: str) -> str:
+def format_file_path(path: str) -> str:
     """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder."""
     if is_standard_input(path):
         return "standard input"

@@ -110,7 +110,7 @@ def continues_sentence(before: str, after: str) -> bool:
     return opening is not None and after[opening.end()].islower() and _STOPPED.search(before) is None
 
 
-def get_sentence(text: str, start: int, end: int) -> Bounds:
+def widen_to_sentences(text: str, start: int, end: int) -> Bounds:
     """Return the bounds of the sentences that a part of a text touches."""
     first = 0
     last = len(text)

@@ -18,7 +18,7 @@ from roamtui.conversation.budget import KeepOpenMode
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.options import ModelOptions
 from roamtui.paths import get_config_path, make_private_folder, read_own_text, replace_file
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import RetrievalOptions
 
 FLAGS = {

@@ -104,7 +104,7 @@ def measure_front_matter(text: str) -> int:
     return closing.end() if closing else 0
 
 
-def find_body_start(text: str) -> int:
+def compute_body_start(text: str) -> int:
     """Return the offset after the front matter of a text with any line ends."""
     normalised = normalise_line_ends(text)
     lines = normalised.count("\n", 0, measure_front_matter(normalised))

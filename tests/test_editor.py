@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.editor import _split_on_windows as split_on_windows
-from roamtui.editor import build_editor_command, get_editor, open_in_viewer
+from roamtui.editor import get_editor, make_editor_command, open_in_viewer
 from tests.case_files import read_rows
 
 FILE = Path("/d/a b.md")
@@ -13,7 +13,7 @@ FILE = Path("/d/a b.md")
 
 @pytest.mark.parametrize(("editor", "command"), read_rows("editor", "lines"))
 def test_the_line_is_told_in_each_editors_way(editor: str, command: list[str]) -> None:
-    assert build_editor_command(editor, FILE, 7) == command
+    assert make_editor_command(editor, FILE, 7) == command
 
 
 def test_a_blank_variable_names_no_editor(monkeypatch: pytest.MonkeyPatch) -> None:

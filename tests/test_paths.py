@@ -86,7 +86,7 @@ def test_a_path_is_shown_from_the_working_or_the_home_folder(
     here.mkdir()
     monkeypatch.chdir(here)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert paths.display_path(path if path == "-" else str(tmp_path / path)) == shown.replace("/", os.sep)
+    assert paths.format_file_path(path if path == "-" else str(tmp_path / path)) == shown.replace("/", os.sep)
 
 
 def test_only_a_dash_and_what_stands_for_it_elsewhere_is_standard_input() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from roamtui.agent.consent import Consent, SpendingLimit
+from roamtui.agent.approvals import ApprovalGuard, SpendingLimit
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
@@ -35,14 +35,14 @@ class Agent:
         self.model = model
         self.options = options or AgentOptions()
         spending = spending or SpendingLimit(self.options.cost_usd_max)
-        self._consent = Consent(conversation, spending)
-        reserve = None if spending.usd_max is None else self._consent.reserve
+        self._approvals = ApprovalGuard(conversation, spending)
+        reserve = None if spending.usd_max is None else self._approvals.reserve
         self.search = DocumentSearch(conversation, searcher, UsageMeter(reserve))
 
     def use_model(self, model: Model) -> None:
         """Answer with a model that the person chose for this conversation."""
         self.model = model
-        self._consent.accept_model(model)
+        self._approvals.approve_model(model)
 
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
         """Answer a question when it is its turn. Cancelling the task keeps the answer so far.
@@ -68,14 +68,14 @@ class Agent:
                 conversation=conversation,
                 model=self.model,
                 search=self.search,
-                consent=self._consent,
+                approvals=self._approvals,
                 options=self.options,
             )
             try:
                 with self.search.meter.charging():
                     await loop.answer(question, options)
             finally:
-                self._consent.end_question()
+                self._approvals.restore_spending_limit()
                 if conversation.state.exchanges is not exchanges:
                     await self._restore_replaced_answer()
             return conversation.state.exchanges[-1]
@@ -90,7 +90,7 @@ class Agent:
             message = f"{exchange.error} The earlier answer stays.".lstrip()
             conversation.publish(WarningRaised(message=message))
 
-    async def check_answers_again(self) -> int:
+    async def recheck_answers(self) -> int:
         """Look up the quotes of all answers in the current document. Return how many verdicts changed.
 
         They are saved only with the next change: saving a conversation that is in use elsewhere copies it.

@@ -7,17 +7,17 @@ from typing import assert_never
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.consent import Consent
+from roamtui.agent.approvals import ApprovalGuard
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.first_request import choose_pages
 from roamtui.agent.offline import add_passages, answer_offline
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.outcome import (
     Reply,
-    build_outcome,
-    build_unchecked_outcome,
     choose_reminder,
     has_no_source,
+    make_outcome,
+    make_unchecked_outcome,
 )
 from roamtui.agent.prompt import LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
@@ -65,8 +65,8 @@ from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.models.worker_protocol import ProviderError
 from roamtui.outline.references import has_unread_pages
 from roamtui.parallel import call_in_thread
-from roamtui.plain import shorten
 from roamtui.quotes.current_text import add_nearest
+from roamtui.sanitiser import shorten
 from roamtui.text import estimate_tokens
 
 _STEP_SHARE = 0.5
@@ -91,7 +91,7 @@ class AnswerLoop(Struct, kw_only=True):
     model: Model
     """The model with which the question began. The person may have chosen another one since."""
     search: DocumentSearch
-    consent: Consent
+    approvals: ApprovalGuard
     options: AgentOptions
     reply: Reply = Reply()
     """What the model has said so far."""
@@ -111,9 +111,9 @@ class AnswerLoop(Struct, kw_only=True):
             if not self.conversation.state.is_asking:
                 raise
             self.calls.uses = ()  # the calls have not run
-            self.outcome = self.outcome or self._build_outcome(StopReason.ERROR, str(error))
+            self.outcome = self.outcome or self._make_outcome(StopReason.ERROR, str(error))
         except Exception as defect:
-            self.outcome = self.outcome or build_unchecked_outcome(self.reply, defect)
+            self.outcome = self.outcome or make_unchecked_outcome(self.reply, defect)
             raise
         finally:
             await self._finish()
@@ -133,7 +133,7 @@ class AnswerLoop(Struct, kw_only=True):
         self.stopped = await self._run_steps(requests)
         self.calls.uses = ()  # a small model may call tools that it was not offered
         state = conversation.state
-        self.outcome = await asyncio.to_thread(build_outcome, state, self.reply, self.stopped)
+        self.outcome = await asyncio.to_thread(make_outcome, state, self.reply, self.stopped)
         if self.reply.is_brief and has_no_source(self.outcome):
             self.outcome = await add_passages(self.outcome, state, self.search.searcher)
         citations = await asyncio.to_thread(add_nearest, self.outcome.citations, state)
@@ -148,15 +148,15 @@ class AnswerLoop(Struct, kw_only=True):
         if self.calls.uses:
             step = Step(text=self.reply.text, uses=self.calls.uses)
             conversation.apply_unsaved(StepRecorded(step=step))
-        outcome = self.outcome or self._build_outcome(self.stopped)
+        outcome = self.outcome or self._make_outcome(self.stopped)
         conversation.apply_unsaved(*self.search.take_usage())
         await conversation.apply(*finish_question(conversation.state, outcome))
 
-    def _build_outcome(self, stopped: StopReason, failure: str = "") -> QuestionAnswered:
+    def _make_outcome(self, stopped: StopReason, failure: str = "") -> QuestionAnswered:
         try:
-            return build_outcome(self.conversation.state, self.reply, stopped, failure)
+            return make_outcome(self.conversation.state, self.reply, stopped, failure)
         except Exception as defect:  # noqa: BLE001 - keep the reply, which is paid for
-            return build_unchecked_outcome(self.reply, defect)
+            return make_unchecked_outcome(self.reply, defect)
 
     async def _prepare(self, question: str, options: AskOptions) -> AskOptions:
         """Start the model. Load all files, for outline and search, and the pages that the question may need.
@@ -169,7 +169,7 @@ class AnswerLoop(Struct, kw_only=True):
             if section_id is not None and section_id not in library:
                 raise UnknownSectionError(section_id)
         await self.model.start()
-        await self.consent.confirm_model(self.model)
+        await self.approvals.require_approved_model(self.model)
         opening = OpenSections(section_ids=options.open_first, origin=Origin.PERSON)
         if needed := list_nodes_to_load(library, opening):
             await conversation.load(needed, Origin.PERSON)
@@ -206,7 +206,7 @@ class AnswerLoop(Struct, kw_only=True):
         for number in range(1, steps_max + 1):
             self.reply = replace(self.reply, step_count=number)
             is_last = number == steps_max or not calls.may_call
-            if not await self._ask_model(requests, allow_calls=not is_last):
+            if not await self._ask_model(requests, allows_calls=not is_last):
                 return StopReason.COST
             text = self.reply.text
             if self.reply.is_brief:
@@ -246,7 +246,7 @@ class AnswerLoop(Struct, kw_only=True):
             await conversation.apply(StepRecorded(step=step))
         return StopReason.ANSWERED
 
-    async def _ask_model(self, requests: RequestBuilder, *, allow_calls: bool) -> bool:
+    async def _ask_model(self, requests: RequestBuilder, *, allows_calls: bool) -> bool:
         """Send one request, unless it may exceed the spending limit. Return whether it was sent.
 
         Shrink the transcript if the request does not fit, and once more if the model rejects it as
@@ -257,7 +257,7 @@ class AnswerLoop(Struct, kw_only=True):
         limit = requests.budget.messages_max
         refusal: ProviderError | None = None
         while True:
-            request = await requests.build(limit, allow_calls=allow_calls)
+            request = await requests.build(limit, allows_calls=allows_calls)
             tokens = estimate_message_tokens(request.messages)
             room = limit - tokens
             if room < 0:
@@ -269,11 +269,11 @@ class AnswerLoop(Struct, kw_only=True):
             sent = estimate_request(model, request)
             conversation.apply_unsaved(*self.search.take_usage())
             reply_tokens = get_answer_tokens(model.window_tokens)
-            release = await self.consent.reserve_or_ask(model, sent, reply_tokens)
+            release = await self.approvals.reserve_or_ask(model, sent, reply_tokens)
             if release is None:
                 return False
             self.reply = replace(self.reply, text="", reason=None, broken_call="")
-            self.calls.begin_reply(request.messages)
+            self.calls.start_reply(request.messages)
             self.room_tokens = room
             meter = UsageMeter()
             started = StepStarted(

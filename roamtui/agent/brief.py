@@ -16,14 +16,14 @@ from roamtui.document.library import Library
 from roamtui.models.base import ModelRequest
 from roamtui.outline.labels import format_path
 from roamtui.retrieval import policy
-from roamtui.retrieval.choose import (
+from roamtui.retrieval.excerpt import choose_excerpts
+from roamtui.retrieval.question_search import (
     ModelView,
     complete_follow_up,
     is_sent_whole,
     list_whole_document,
     search_question,
 )
-from roamtui.retrieval.excerpt import choose_excerpts
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher

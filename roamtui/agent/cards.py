@@ -7,9 +7,9 @@ from msgspec import Struct
 from roamtui.conversation.citations import Citation
 from roamtui.document.library import Library
 from roamtui.markdown.units import read_visible_line
-from roamtui.plain import shorten
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.retrieval.answers import list_found_words
+from roamtui.retrieval.best_passages import list_found_words
+from roamtui.sanitiser import shorten
 
 _WORDS_LENGTH_MAX = 100
 """Maximum number of characters of the words on a card. A question may be a pasted page."""

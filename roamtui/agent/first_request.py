@@ -18,14 +18,19 @@ from roamtui.outline.delivered import add_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.labels import make_path
 from roamtui.outline.neighbourhood import render_neighbourhood
-from roamtui.outline.references import find_unread_pages
+from roamtui.outline.references import suggest_unread_pages
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.parallel import call_in_thread
 from roamtui.retrieval import policy
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
-from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question
 from roamtui.retrieval.hit_list import render_hits
+from roamtui.retrieval.question_search import (
+    ModelView,
+    choose_clear_hit,
+    list_whole_document,
+    search_question,
+)
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
@@ -93,7 +98,7 @@ async def search_or_warn(
         return None
 
 
-async def retrieve_context(
+async def choose_question_context(
     searcher: Searcher | None,
     view: ModelView,
     question: str,
@@ -113,7 +118,7 @@ async def retrieve_context(
         return QuestionContext()
     # A follow-up is not completed: the model knows what came before, and can search in its own words.
     search = partial(
-        searcher.search, view.library, question, limit=policy.FOUND_MAX, within=within, earlier=earlier
+        searcher.search, view.library, question, limit=policy.HITS_MAX, within=within, earlier=earlier
     )
     hits = await search_or_warn(searcher, search, warn)
     coverage = await asyncio.to_thread(measure_coverage, view.library, within)
@@ -134,10 +139,10 @@ def choose_pages(
             questions,
             earlier=list_history_texts(state.exchanges),
             within=within,
-            limit=policy.FOUND_MAX,
+            limit=policy.HITS_MAX,
         )
     if not hits and extract_query_terms(question):
-        return find_unread_pages(library, question)
+        return suggest_unread_pages(library, question)
     nodes = map(library.node, (hit.section_id for hit in hits))
     return tuple(node.id for node in nodes if not node.is_loaded and not node.problem)[:_PAGES_MAX]
 
@@ -170,11 +175,11 @@ def _choose_context(
     )
 
 
-def render_map(library: Library, outline_max: int, *, has_clear_hit: bool = False) -> str:
+def render_first_outline(library: Library, outline_max: int, *, has_clear_hit: bool = False) -> str:
     """Render the outline at the start of a conversation in at most `outline_max` tokens."""
     tokens = compute_outline_budget(library, outline_max)
     if has_clear_hit:
-        tokens = min(tokens, policy.MAP_TOKENS_WITH_CLEAR_HIT)
+        tokens = min(tokens, policy.OUTLINE_TOKENS_WITH_CLEAR_HIT)
     return render_outline(library, budget_tokens=tokens)
 
 

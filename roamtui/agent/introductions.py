@@ -18,7 +18,7 @@ from roamtui.models.usage import UsageMeter
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import estimate_tokens
 
@@ -68,7 +68,7 @@ def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[Sum
     return tuple(tasks.values())
 
 
-async def write_summary(model: Model, task: SummaryTask, meter: UsageMeter) -> str:
+async def request_summary(model: Model, task: SummaryTask, meter: UsageMeter) -> str:
     """Ask the model for a summary. `meter` counts the request. Raise `ModelError` if there is no answer."""
     fence = os.urandom(4).hex()  # random, so that no text can imitate its own end
     question = f"Describe this document.\n\nTitle: {task.name}\n[{fence} text]\n{task.text}\n[{fence} end]"

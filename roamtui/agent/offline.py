@@ -31,7 +31,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import get_time
 from roamtui.conversation.messages import OFFLINE, ToolCall
-from roamtui.conversation.question_flow import begin_question, prepare_question
+from roamtui.conversation.question_flow import prepare_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import AskOptions
@@ -44,16 +44,16 @@ from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.delivered import PART_TOKENS
 from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
-from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
-from roamtui.retrieval.answers import (
+from roamtui.retrieval.best_passages import (
     FoundPassage,
     choose_passages,
     list_found_words,
 )
-from roamtui.retrieval.choose import search_question
+from roamtui.retrieval.question_search import search_question
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
@@ -100,7 +100,7 @@ async def answer_offline(
         is_one_shot=options.is_one_shot,
     )
     context = PromptContext(system="", outline="", model=OFFLINE)  # no model reads it
-    await conversation.apply(*preparation, *begin_question(state, asked, context))
+    await conversation.apply(*preparation, *start_question(state, asked, context))
     error = "" if searcher is not None else _NO_SEARCH
     found = _Found(question=question, query=question)
     state = conversation.state

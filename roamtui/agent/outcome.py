@@ -11,9 +11,9 @@ from roamtui.conversation.state import ConversationState
 from roamtui.models.base import FinishReason, TextDelta
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.coverage import measure_coverage
-from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker, list_unsourced
+from roamtui.sanitiser import strip_blank_lines
 from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
@@ -46,7 +46,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     """Whether it answers the one short request of a small model."""
 
 
-def build_outcome(
+def make_outcome(
     state: ConversationState, reply: Reply, stopped: StopReason, error: str = ""
 ) -> QuestionAnswered:
     """Build the outcome of the current question. A non-empty `error` says why its steps failed."""
@@ -55,7 +55,7 @@ def build_outcome(
     answer = replace_verdict_marks(text)
     own_length = len(answer)
     checker = QuoteChecker(state)
-    citations = checker.cite(answer)
+    citations = checker.list_citations(answer)
     unsourced: tuple[Bounds, ...] = ()
     unnamed: tuple[Bounds, ...] = ()
     if is_complete and not reply.is_brief:  # a small model is not asked for ids
@@ -89,7 +89,7 @@ def build_outcome(
     )
 
 
-def build_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered:
+def make_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered:
     """Build the outcome of a question whose reply cannot be judged."""
     return QuestionAnswered(
         answer=replace_verdict_marks(reply.text or reply.rejected_text or ""),
@@ -117,7 +117,9 @@ def _choose_reply(state: ConversationState, reply: Reply) -> str:
         is_repeated = is_ours or state.nonce in text
         texts.append("" if is_repeated or not any(map(str.isalnum, text)) else strip_blank_lines(text))
     rejected, last = texts
-    is_better = not rejected or any(citation.is_verified for citation in QuoteChecker(state).cite(last))
+    is_better = not rejected or any(
+        citation.is_verified for citation in QuoteChecker(state).list_citations(last)
+    )
     return last if is_better else rejected
 
 
@@ -141,6 +143,6 @@ def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) ->
         return CALL_REMINDER
     if reply.reason in ("filtered", "repeated"):
         return ""
-    has_source = bool(QuoteChecker(state).cite(text))
+    has_source = bool(QuoteChecker(state).list_citations(text))
     is_acceptable = has_source or not state.collect_read() or is_not_found(text, has_source=False)
     return "" if text.strip() and is_acceptable else CITE_REMINDER

@@ -9,8 +9,8 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.delivered import Delivered, join_delivered
-from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
+from roamtui.retrieval.question_search import complete_follow_up
 from roamtui.text import merge_bounds
 
 

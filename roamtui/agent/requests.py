@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from roamtui.agent.brief import choose_brief_context, make_brief_request
 from roamtui.agent.first_request import (
     QuestionContext,
+    choose_question_context,
     list_history_texts,
     make_search_event,
     make_view,
-    render_map,
-    retrieve_context,
+    render_first_outline,
 )
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import SYSTEM, WHOLE_NOTE
@@ -22,14 +22,14 @@ from roamtui.conversation.budget import RequestBudget, estimate_message_tokens, 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked, WarningRaised
 from roamtui.conversation.log import get_time
-from roamtui.conversation.question_flow import begin_question, estimate_hits_room, prepare_question
+from roamtui.conversation.question_flow import estimate_hits_room, prepare_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.worker_protocol import ModelFailure
 from roamtui.outline.coverage import measure_coverage
-from roamtui.retrieval.choose import list_whole_document
+from roamtui.retrieval.question_search import list_whole_document
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
 
@@ -76,7 +76,7 @@ class RequestBuilder(Struct, kw_only=True):
             room = estimate_hits_room(state, question, await self._build_prompt_context(state))
             view = make_view(state, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
-            retrieved = await retrieve_context(
+            retrieved = await choose_question_context(
                 self.searcher, view, question, within, earlier, warn=self._warn
             )
             self.hits_text = retrieved.text
@@ -90,7 +90,7 @@ class RequestBuilder(Struct, kw_only=True):
         # The person may have opened or closed sections during the search.
         preparation = prepare_question(self.conversation.state, options)
         state = fold_events(self.conversation.state, *preparation)
-        await self.conversation.apply(*preparation, *begin_question(state, asked, context))
+        await self.conversation.apply(*preparation, *start_question(state, asked, context))
         if self._is_whole_open(self.conversation.state):
             self.tools = {}
 
@@ -125,7 +125,7 @@ class RequestBuilder(Struct, kw_only=True):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         else:
             outline = await asyncio.to_thread(
-                render_map, state.library, budget.outline_max, has_clear_hit=has_clear_hit
+                render_first_outline, state.library, budget.outline_max, has_clear_hit=has_clear_hit
             )
         return PromptContext(
             system=SYSTEM,
@@ -143,7 +143,7 @@ class RequestBuilder(Struct, kw_only=True):
         whole = list_whole_document(state.library, self.budget.hits_max) if self.options.sends_hits else ()
         return bool(whole) and {*whole} <= {*state.open_sections, *opened}
 
-    async def build(self, limit: int, *, allow_calls: bool) -> ModelRequest:
+    async def build(self, limit: int, *, allows_calls: bool) -> ModelRequest:
         """Build the next request. Shorten it if its messages have more than `limit` estimated tokens."""
         if self.brief is not None:
             return await self._build_brief(self.brief, limit)
@@ -154,7 +154,7 @@ class RequestBuilder(Struct, kw_only=True):
         return ModelRequest(
             messages=tuple(conversation.state.iter_messages()),
             tools=tuple(tool.spec for tool in self.tools.values()),
-            allow_calls=allow_calls,
+            allows_calls=allows_calls,
         )
 
     async def _build_brief(self, brief: QuestionContext, limit: int) -> ModelRequest:
@@ -177,7 +177,7 @@ class RequestBuilder(Struct, kw_only=True):
         if failure.window_tokens is not None:
             self.model.limit_window(failure.window_tokens)
         if failure.request_tokens is not None:
-            self.model.learn_size(sent_tokens, failure.request_tokens)
+            self.model.update_token_ratio(sent_tokens, failure.request_tokens)
         budget = self.budget
         self.conversation.set_budget(budget)
         known = budget.messages_max

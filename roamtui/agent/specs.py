@@ -3,7 +3,7 @@
 This module imports little, because a client of `roamtui mcp` waits for the list.
 """
 
-from roamtui.models.tool_spec import READ_TOOL, ToolSpec
+from roamtui.models.tool_spec import EXPAND_TOOL, ToolSpec
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.text import format_tokens
 
@@ -22,7 +22,7 @@ OUTLINE = ToolSpec(
     parameters={"type": "object", "properties": {}},
 )
 EXPAND = ToolSpec(
-    name=READ_TOOL,
+    name=EXPAND_TOOL,
     description=(
         f"Read sections, several at once: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens whole, a larger one "
         "as its own text and a list of what is below."

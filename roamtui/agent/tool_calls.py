@@ -57,7 +57,7 @@ class CallRunner:
         """Whether the model may call more tools. It may not once it has repeated a call too often."""
         return max(map(len, self._same.values()), default=0) < _SAME_CALLS_MAX
 
-    def begin_reply(self, messages: Iterable[Message]) -> None:
+    def start_reply(self, messages: Iterable[Message]) -> None:
         """Forget the calls of the last reply, and those that the `messages` of the next request leave out."""
         self.uses = ()
         self._ids = {call.id for message in messages for call in message.tool_calls}

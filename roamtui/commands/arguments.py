@@ -245,7 +245,7 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
     overrides = list_overrides(values)
     return Bootstrap(
         settings=load_settings(overrides),
-        typed_settings=frozenset(overrides),
+        overridden_keys=frozenset(overrides),
         is_offline=values.get("no_network", False),
         allowed_origins=tuple(values.get("allow_origin", ())),
         reads_scans=values.get("ocr", False),

@@ -43,11 +43,11 @@ def _run_ask(args: Namespace) -> int:
     within = resolve_section(library, args.within).section_id if args.within else None
     saved_id = resolve_conversation_id(library, args.conversation, with_one_shots=True)
     agent = bootstrap.make_agent(library, loader, saved_id, bootstrap.make_model())
-    if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs consent
+    if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs approval
         agent.use_model(agent.model)
     output_format = OutputFormat("events" if args.events else "json" if args.json else "text")
     status = asyncio.run(run_ask(agent, args.question, within, output_format))
-    return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_proven)
+    return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_fully_verified)
 
 
 def _add_table_arguments(parser: CommandParser) -> None:

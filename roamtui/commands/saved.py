@@ -64,7 +64,7 @@ def _add_notes_arguments(parser: CommandParser) -> None:
 
 def _run_notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
-    from roamtui.headless.conversations import list_notes, print_or_delete_notes
+    from roamtui.headless.conversations import print_noted_documents, print_or_delete_notes
 
     if not args.delete:
         refuse_unused({"--yes": args.yes}, "without --delete")
@@ -74,7 +74,7 @@ def _run_notes(args: Namespace) -> None:
     elif args.delete:
         raise UsageError("--delete needs a document. Name the one whose notes you want to delete.")
     else:
-        list_notes()
+        print_noted_documents()
 
 
 def _add_recheck_arguments(parser: CommandParser) -> None:

@@ -80,7 +80,7 @@ def _run_index(args: Namespace) -> None:
     """Build or update the search index of a source on disk."""
     from functools import partial
 
-    from roamtui.agent.consent import SpendingLimit
+    from roamtui.agent.approvals import SpendingLimit
     from roamtui.headless.index import delete_source_index, run_index
     from roamtui.models.usage import UsageMeter
 

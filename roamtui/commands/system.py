@@ -49,7 +49,7 @@ def _run_doctor(args: Namespace) -> int:
 
     from roamtui.headless.doctor import run_doctor
     from roamtui.settings import Settings, list_overrides, load_settings
-    from roamtui.tui.actions import build_keymap
+    from roamtui.tui.actions import make_keymap
     from roamtui.tui.themes import load_themes
 
     fault = ""
@@ -58,7 +58,7 @@ def _run_doctor(args: Namespace) -> int:
     except UsageError as error:
         settings = replace(Settings(), api_base=args.api_base)
         fault = str(error)
-    keymap = build_keymap(settings.keys)
+    keymap = make_keymap(settings.keys)
     *_, theme_problem = load_themes(settings.theme)
     options = settings.model_options(args.model or "")
     return run_doctor(

@@ -222,7 +222,7 @@ class Conversation:
             await self.apply(*events)
         return events
 
-    async def read_section(self, section_id: str | None) -> None:
+    async def record_reading(self, section_id: str | None) -> None:
         """Record which section the person is reading, if any, and load its page or file if it is not loaded.
 
         It is not saved until something else changes.

@@ -17,8 +17,8 @@ from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_c
 from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.outline.expansion import estimate_delivery_tokens
-from roamtui.paths import display_path, is_standard_input
-from roamtui.plain import sanitise_line
+from roamtui.paths import format_file_path, is_standard_input
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import split_sources
 
 NOT_KEPT = "The document came from standard input, and was not kept."
@@ -104,7 +104,7 @@ def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
 
 def name_missing(source: str) -> str:
     """Return the paths of the files and folders of a source that are gone."""
-    return ", ".join(display_path(path) for path in split_sources(source) if not os.path.lexists(path))
+    return ", ".join(format_file_path(path) for path in split_sources(source) if not os.path.lexists(path))
 
 
 def is_source_missing(source: str) -> bool:

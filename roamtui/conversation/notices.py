@@ -27,7 +27,7 @@ from roamtui.conversation.messages import Usage
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.text import format_token_count, format_tokens
 
 _SHOWN_MAX = 3
@@ -89,7 +89,7 @@ class Notice(Struct, frozen=True):
         return f"{self.text}: {labels}" if labels else self.text
 
 
-def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912 - one case an event
+def iter_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912 - one case an event
     """Yield the notices for an event. Many events have none."""
     match event:
         case ReplyRejected(text=text):

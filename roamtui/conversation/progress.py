@@ -43,7 +43,7 @@ class ReplyProgress:
         """Whether a question is being answered."""
         return bool(self._activity)
 
-    def follow_event(self, event: ConversationEvent) -> None:
+    def handle_event(self, event: ConversationEvent) -> None:
         """Update the progress. Events that say nothing about a question are ignored."""
         match event:
             case QuestionReceived(starts_model=starts_model):

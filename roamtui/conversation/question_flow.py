@@ -35,7 +35,7 @@ from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.text import estimate_tokens
 
-FOUND_LEAD = "Open already for the question below:"
+OPENED_LEAD = "Open already for the question below:"
 """Introduces the sections that are opened with a question."""
 # Open text costs little while it is in the provider's cache, but each closing rebuilds the transcript. So
 # sections are closed rarely, but then many at once.
@@ -57,7 +57,7 @@ def prepare_question(state: ConversationState, options: AskOptions) -> Events:
     return (*removed, open_without_text(fold_events(state, *removed), options.open_first))
 
 
-def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
+def start_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
     First, make room for the question and its search results. Then deliver the text of sections that the
@@ -85,7 +85,7 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     if pending.results:
         parts += ["Opened since your last answer:", *(result.text for result in pending.results)]
     if found_texts:
-        parts += [FOUND_LEAD, *found_texts]
+        parts += [OPENED_LEAD, *found_texts]
     if context.hits_text:
         parts.append(context.hits_text)
     parts += list_remarks(cleared, asked.within, context)
@@ -187,11 +187,11 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     marked = [marked_id for marked_id, section in ended.open_sections.items() if section.is_closing]
     closed = make_close_events(marked, CloseReason.ASKED)
     ended = fold_events(ended, *closed)
-    over_budget = make_close_events(select_sections_to_close(ended), CloseReason.BUDGET)
+    over_budget = make_close_events(choose_sections_to_close(ended), CloseReason.BUDGET)
     return (*opening, *closed, *over_budget, *folding, answered)
 
 
-def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
+def choose_sections_to_close(state: ConversationState) -> tuple[str, ...]:
     """Select the sections to close after a question, least useful first.
 
     Those that the agent opened come before those that the person opened, and recently cited ones come last.

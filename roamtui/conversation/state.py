@@ -52,7 +52,7 @@ from roamtui.conversation.messages import OFFLINE, Message, Role, Usage
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.outline.delivered import add_delivered
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.text import Bounds, Span, merge_bounds
 
 _ID_LENGTH = 12
@@ -129,7 +129,7 @@ class Exchange(Outcome, frozen=True, kw_only=True):
         return self.is_answered and bool(self.answer) and not is_checked
 
     @property
-    def is_proven(self) -> bool:
+    def is_fully_verified(self) -> bool:
         """Whether a model's answer has quotes that all name a section and are in text that the model got."""
         states = {citation.state for citation in self.citations if citation.quote is not None}
         is_quoted = bool(states) and not self.has_passages

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.formats import FORMATS_BY_NAME, PDF
 from roamtui.errors import RoamtuiError, SourceError
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> None:
     sys.exit(status)
 
 
-def _convert(job: ConversionJob, data: bytes) -> ExtractedText:
+def _convert(job: ConversionJob, data: bytes) -> ConvertedText:
     def report(done: int, count: int) -> None:
         os.write(1, f"[{done}, {count}]\n".encode())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from roamtui.convert.converted import ExtractedText, ProgressCallback
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import decode_html, decode_text
 from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, PDF, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
@@ -28,7 +28,7 @@ def convert(
     *,
     ocr_languages: tuple[str, ...] = (),
     on_progress: ProgressCallback | None = None,
-) -> ExtractedText:
+) -> ConvertedText:
     """Convert a file to Markdown, which may be empty. Takes milliseconds to minutes.
 
     With `ocr_languages`, OCR reads the scanned pages of a PDF, which may take an hour.
@@ -44,7 +44,7 @@ def convert(
     return replace(converted, conversion_note=note, left_out=left_out)
 
 
-def convert_page(data: bytes, charset: str | None, base_url: str) -> ExtractedText:
+def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedText:
     """Convert a page of the web, with its links made absolute. The text is empty if it needs a browser.
 
     Raises:
@@ -71,7 +71,7 @@ def _run_converter(
     name: str,
     options: dict[str, Any],
     on_progress: ProgressCallback | None = None,
-) -> ExtractedText:
+) -> ConvertedText:
     """Run the converter of a format with its own `options`, in a subprocess unless it `is_quick`."""
     if is_quick(source_format, data):
         return source_format.load_converter()(data, name, **options)
@@ -103,7 +103,7 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     if is_binary and b"\0" not in sample:
         return None
     if declared is SEPARATED:
-        from roamtui.convert.separated import find_delimiter  # noqa: PLC0415 - as all that converts
+        from roamtui.convert.separated import detect_delimiter  # noqa: PLC0415 - as all that converts
 
-        return declared if find_delimiter(decode_text(sample, name)[0]) else None
+        return declared if detect_delimiter(decode_text(sample, name)[0]) else None
     return declared

@@ -15,7 +15,7 @@ It is called several times a second. If it raises an exception, the work ends.
 """
 
 
-class ExtractedText(Struct, frozen=True, kw_only=True):
+class ConvertedText(Struct, frozen=True, kw_only=True):
     """The text of a file or page, converted to Markdown if it was something else."""
 
     text: str
@@ -36,7 +36,7 @@ class ExtractedText(Struct, frozen=True, kw_only=True):
     """Each kind of text that the file has and `text` lacks, in a few words."""
 
 
-def note_page_edges(converted: ExtractedText, texts: Iterable[str]) -> ExtractedText:
+def note_headers_and_footers(converted: ConvertedText, texts: Iterable[str]) -> ConvertedText:
     """Add a note that headers and footers are left out, unless their `texts` have no letters."""
     if not any(map(str.isalpha, "".join(texts))):
         return converted

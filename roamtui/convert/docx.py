@@ -10,7 +10,7 @@ from typing import Any
 from lxml.etree import tostring
 from msgspec import Struct
 
-from roamtui.convert.converted import ExtractedText, note_page_edges
+from roamtui.convert.converted import ConvertedText, note_headers_and_footers
 from roamtui.convert.decode import decode_html
 from roamtui.convert.docx_styles import (
     BODY_LEVEL,
@@ -93,7 +93,7 @@ _MarkedHtml = tuple[tuple[str, ...], str]
 """A part of a line: the names of the HTML elements to put around it, and its HTML."""
 
 
-def convert_docx(data: bytes, name: str) -> ExtractedText:
+def convert_docx(data: bytes, name: str) -> ConvertedText:
     """Convert a Word document to Markdown."""
     package = ZipPackage(data, name)
     writer = _DocxHtmlWriter(package)
@@ -103,8 +103,8 @@ def convert_docx(data: bytes, name: str) -> ExtractedText:
     text = convert_office_html(html, writer.notes)
     problems = (f"{start}: {', '.join(names)}." for start, names in writer.problems.items())
     notes = (*problems, *package.list_damage())
-    converted = ExtractedText(text=text, title=package.read_title(), notes=notes)
-    return note_page_edges(converted, writer.iter_page_edges())
+    converted = ConvertedText(text=text, title=package.read_title(), notes=notes)
+    return note_headers_and_footers(converted, writer.iter_headers_and_footers())
 
 
 class _Field(Struct):
@@ -155,7 +155,7 @@ class _DocxHtmlWriter:
         """Write the whole document, or return None if there is none."""
         return "".join(map(self.write_blocks, self._bodies)) if self._bodies else None
 
-    def iter_page_edges(self) -> Iterator[str]:
+    def iter_headers_and_footers(self) -> Iterator[str]:
         """Yield the words of the headers and footers of pages."""
         for each in self._relations.values():
             if each.kind in ("header", "footer"):

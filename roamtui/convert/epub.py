@@ -8,7 +8,7 @@ from bisect import bisect_left
 from typing import Any
 from urllib.parse import unquote
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html import write_blocks
 from roamtui.convert.html_elements import BLOCKS, HEADINGS
@@ -28,7 +28,7 @@ _NavigationPoint = tuple[int, str, str]
 """An entry of the contents: its level from 1, its title, and an element's id, or "" for a whole part."""
 
 
-def convert_epub(data: bytes, name: str) -> ExtractedText:
+def convert_epub(data: bytes, name: str) -> ConvertedText:
     """Convert a book to Markdown."""
     package = ZipPackage(data, name)
     if _TEXT_CIPHER in package.read("META-INF/encryption.xml"):
@@ -55,7 +55,7 @@ def convert_epub(data: bytes, name: str) -> ExtractedText:
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)
     title = next((join_text(element) for element in root.iter("{*}title")), "")
-    return ExtractedText(text="\n\n".join(blocks) + "\n", title=title, notes=package.list_damage())
+    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title, notes=package.list_damage())
 
 
 def _superscript_note_marks(page: Any) -> None:

@@ -7,7 +7,7 @@ TYPE_CHECKING = False  # `typing` and `pkgutil` take longer to load than all of 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from roamtui.convert.converted import ExtractedText
+    from roamtui.convert.converted import ConvertedText
 
 _PDF = rb"(?:\xef\xbb\xbf)?\s*%PDF-"
 _ZIP = rb"PK\x03\x04"
@@ -61,7 +61,7 @@ class Format:
         """The suffixes of file names, in lower case."""
         return tuple(name for name in self.names if name.startswith("."))
 
-    def load_converter(self) -> "Callable[..., ExtractedText]":
+    def load_converter(self) -> "Callable[..., ConvertedText]":
         """Import the function that converts a file, given its bytes and the name to use in messages.
 
         The converters of PDF and HTML have more parameters.
@@ -71,7 +71,7 @@ class Format:
         """
         from pkgutil import resolve_name  # noqa: PLC0415 - see above
 
-        convert: Callable[..., ExtractedText] = resolve_name(f"roamtui.convert.{self._function}")
+        convert: Callable[..., ConvertedText] = resolve_name(f"roamtui.convert.{self._function}")
         return convert
 
 

@@ -10,7 +10,7 @@ from lxml.etree import XPath, iterwalk
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
 from roamtui.convert.html_tree import detect_code_language, read_page
@@ -77,7 +77,7 @@ _BlockOrRun = str | None
 """A part of a text: a `_Block`, a run of inline Markdown, or None for the end of a paragraph."""
 
 
-def convert_html(html: str, *, base_url: str | None = None) -> ExtractedText:
+def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     """Convert a page to Markdown.
 
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and
@@ -85,12 +85,12 @@ def convert_html(html: str, *, base_url: str | None = None) -> ExtractedText:
     """
     root, title = read_page(html, base_url, finds_titles=True)
     text = "\n\n".join(write_blocks(_find_main_part(root, title)))
-    return ExtractedText(text=text + "\n" if text else "", title=title)
+    return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
 def convert_html_file(
     data: bytes, name: str, *, charset: str | None = None, base_url: str | None = None
-) -> ExtractedText:
+) -> ConvertedText:
     """Convert a file to Markdown. `charset`, from the HTTP header, and `base_url` are those of a web page."""
     text, notes = decode_html(data, charset)
     try:

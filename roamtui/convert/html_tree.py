@@ -17,7 +17,7 @@ from roamtui.convert.html_elements import (
     MARKS_BY_NAME,
     make_absolute_href,
 )
-from roamtui.convert.html_folds import CONTROLS, is_panel, label_panels, list_controlled_ids
+from roamtui.convert.html_panels import CONTROLS, is_panel, label_panels, list_controlled_ids
 from roamtui.convert.html_titles import promote_titles
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import join_text

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from roamtui.markdown.escaping import escape_inline, write_heading, write_row, write_top
-from roamtui.plain import shorten
+from roamtui.markdown.escaping import escape_inline, write_heading, write_row, write_table_header
+from roamtui.sanitiser import shorten
 
 _SECTION_LENGTH = 4_000
 """Length of the rows of a section, in characters. A section is about one page long."""
@@ -27,7 +27,7 @@ def write_rows(header_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str
     heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip_longest(*header_rows, fillvalue="")]
     width = max(map(len, (heads, *rows)), default=0)
     heads += [""] * (width - len(heads) if heads else 0)
-    return "\n".join([write_top(heads, width), *map(write_row, rows)])
+    return "\n".join([write_table_header(heads, width), *map(write_row, rows)])
 
 
 def write_table(
@@ -45,7 +45,7 @@ def write_table(
     """
     lines = [_write_line(row) for row in rows]
     if not is_section and sum(map(len, lines)) <= _SECTION_LENGTH:
-        yield "\n".join([_write_top(heads, rows), *lines])
+        yield "\n".join([_write_table_header(heads, rows), *lines])
         return
     # A header that is longer than a section must not be repeated for each few rows.
     length_min = max(_SECTION_LENGTH, len(_write_line(heads)))
@@ -55,7 +55,9 @@ def write_table(
         if length >= length_min or number == len(lines) - 1:
             shown = numbers[start], numbers[number]
             yield write_heading(2, _format_title(heads, rows[start : number + 1], shown))
-            yield "\n".join([_write_top(heads, rows[start : number + 1]), *lines[start : number + 1]])
+            yield "\n".join(
+                [_write_table_header(heads, rows[start : number + 1]), *lines[start : number + 1]]
+            )
             start = number + 1
             length = 0
 
@@ -71,9 +73,9 @@ def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: 
     return f"{head}: {cells} ({shown})".removeprefix(": ") if cells else shown.capitalize()
 
 
-def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _write_table_header(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     width = max(map(len, (heads, *rows)))
-    return write_top([*map(write_cell, heads), *[""] * (width - len(heads))], width)
+    return write_table_header([*map(write_cell, heads), *[""] * (width - len(heads))], width)
 
 
 class MarkdownCell(str):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.convert.html import convert_html
 from roamtui.errors import SourceError
@@ -22,7 +22,7 @@ _DISPLAY_STYLE = re.compile(r"\\displaystyle\b\s*")
 """The command that IPython puts before each formula."""
 
 
-def convert_notebook(data: bytes, name: str) -> ExtractedText:
+def convert_notebook(data: bytes, name: str) -> ConvertedText:
     """Convert a notebook to Markdown.
 
     Raises:
@@ -44,7 +44,7 @@ def convert_notebook(data: bytes, name: str) -> ExtractedText:
             blocks.append(_write_source(source, cell, str(about.get("name", ""))))
         if cell.get("cell_type") == "code":
             blocks += map(_write_output, cell.get("outputs") or ())
-    return ExtractedText(text="\n\n".join(filter(None, blocks)) + "\n", notes=notes)
+    return ConvertedText(text="\n\n".join(filter(None, blocks)) + "\n", notes=notes)
 
 
 def _write_source(source: str, cell: Mapping[str, Any], language: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from roamtui.convert.converted import ExtractedText, note_page_edges
+from roamtui.convert.converted import ConvertedText, note_headers_and_footers
 from roamtui.convert.html import convert_office_html
 from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.list_numbers import PLAIN_NUMBER
@@ -25,7 +25,7 @@ _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotation
 _SPANS_BY_LOOK = {"code": "code", "bold": "b", "italic": "i", "struck": "s", "super": "sup", "sub": "sub"}
 
 
-def convert_odt(data: bytes, name: str) -> ExtractedText:
+def convert_odt(data: bytes, name: str) -> ConvertedText:
     """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
     package = ZipPackage(data, name)
     styles = package.parse("styles.xml")
@@ -35,8 +35,8 @@ def convert_odt(data: bytes, name: str) -> ExtractedText:
         raise SourceError(f"{name} is damaged, protected or not an OpenDocument text. Save it again as ODT.")
     writer = _OdtHtmlWriter(package, styles, root)
     text = convert_office_html(writer.write_content(body), writer.notes)
-    converted = ExtractedText(text=text, title=package.read_title(), notes=package.list_damage())
-    return note_page_edges(converted, map(join_text, styles.iter("{*}master-page")))
+    converted = ConvertedText(text=text, title=package.read_title(), notes=package.list_damage())
+    return note_headers_and_footers(converted, map(join_text, styles.iter("{*}master-page")))
 
 
 class _OdtHtmlWriter:

@@ -5,7 +5,7 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
-from roamtui.convert.converted import ExtractedText, note_page_edges
+from roamtui.convert.converted import ConvertedText, note_headers_and_footers
 from roamtui.convert.html import write_blocks
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.html_tree import read_page
@@ -22,7 +22,7 @@ from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, write_heading
 from roamtui.markdown.units import read_visible_line
-from roamtui.plain import shorten
+from roamtui.sanitiser import shorten
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _TITLE_KINDS = frozenset({"title", "ctrTitle"})
@@ -40,7 +40,7 @@ _LEVEL_MAX = 8
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
 
 
-def convert_pptx(data: bytes, name: str) -> ExtractedText:
+def convert_pptx(data: bytes, name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
     package = ZipPackage(data, name)
     main = package.resolve_part("", MAIN, "ppt/presentation.xml")
@@ -63,13 +63,13 @@ def convert_pptx(data: bytes, name: str) -> ExtractedText:
             first_title = words
         texts.append("\n\n".join(blocks) + "\n\n")
     title = package.read_title()
-    converted = ExtractedText(
+    converted = ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",
         title=first_title if title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
         notes=package.list_damage(),
     )
-    return note_page_edges(converted, reader.edges)
+    return note_headers_and_footers(converted, reader.edges)
 
 
 def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[str]:

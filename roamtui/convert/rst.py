@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.convert.markdown_table import write_rows
 from roamtui.convert.separated import iter_rows
@@ -90,13 +90,13 @@ class _Item(NamedTuple):
     number: int
 
 
-def convert_rst(data: bytes, name: str) -> ExtractedText:
+def convert_rst(data: bytes, name: str) -> ConvertedText:
     """Convert a reStructuredText file to Markdown."""
     text, notes = decode_text(data, name)
     lines = [line.expandtabs().rstrip() for line in re.split(r"\r\n?|\n", text)]
     named = _SUBSTITUTION.findall("\n".join([*lines, ""]))
     writer = _Writer({key: " ".join(words.split()) for key, words in named})
-    return ExtractedText(text="\n".join(writer.write_lines(lines)).strip("\n") + "\n", notes=notes)
+    return ConvertedText(text="\n".join(writer.write_lines(lines)).strip("\n") + "\n", notes=notes)
 
 
 class _Writer:

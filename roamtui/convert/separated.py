@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Literal
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.convert.markdown_table import is_header, write_table
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
@@ -27,7 +27,7 @@ _TITLE_ROWS_MAX = 10
 _CELL_LENGTH_MAX = 1_000_000_000
 
 
-def find_delimiter(text: str) -> str | None:
+def detect_delimiter(text: str) -> str | None:
     """Return the character that separates the cells of a table, or None if the text is not a table."""
     named = _NAMED_DELIMITER.match(text)
     if named:
@@ -45,10 +45,10 @@ def find_delimiter(text: str) -> str | None:
     return max(tables, key=lambda table: table[:2])[2] if tables else None
 
 
-def convert_separated(data: bytes, name: str) -> ExtractedText:
+def convert_separated(data: bytes, name: str) -> ConvertedText:
     """Convert rows of separated values to a Markdown table, in sections if there are many."""
     text, notes = decode_text(data, name)
-    delimiter = find_delimiter(text) or ","
+    delimiter = detect_delimiter(text) or ","
     text = _NAMED_DELIMITER.sub("", text, count=1)
     numbered = dict(iter_rows(io.StringIO(text, newline=""), delimiter))
     if _has_open_quote(text, delimiter):
@@ -61,7 +61,7 @@ def convert_separated(data: bytes, name: str) -> ExtractedText:
     has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
     heads = rows.pop(0) if has_header else []
     blocks = [*titles, *write_table(heads, rows, [*numbered][-len(rows) :], is_section=bool(rows))]
-    return ExtractedText(text="\n\n".join(blocks) + "\n", notes=notes)
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
 def _has_open_quote(text: str, delimiter: str) -> bool:

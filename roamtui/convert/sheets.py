@@ -15,7 +15,7 @@ from typing import Any
 from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.markdown_table import (
     REPEATED_LENGTH_MAX,
     MarkdownCell,
@@ -30,7 +30,7 @@ from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 
 _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
@@ -41,7 +41,7 @@ _TAG_START, _TAG_END = "\ue002", "\ue003"
 """They stand for < and > in the tags around raised or lowered text in cells of an OpenDocument file."""
 
 
-def convert_sheets(data: bytes, name: str) -> ExtractedText:
+def convert_sheets(data: bytes, name: str) -> ConvertedText:
     """Convert a workbook to Markdown.
 
     Raises:
@@ -84,7 +84,7 @@ def convert_sheets(data: bytes, name: str) -> ExtractedText:
         raise SourceError(
             f"{name} is damaged: no sheet can be read. Save it again in the program that made it."
         )
-    return ExtractedText(
+    return ConvertedText(
         text="\n\n".join(texts) + "\n",
         title=package.read_title() if package else "",
         notes=(*notes, *damage),

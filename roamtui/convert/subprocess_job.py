@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS, ConversionJob
-from roamtui.convert.converted import ExtractedText, ProgressCallback
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.formats import Format
 from roamtui.errors import SourceError
@@ -34,7 +34,7 @@ def run_in_subprocess(
     name: str,
     options: dict[str, Any],
     on_progress: ProgressCallback | None,
-) -> ExtractedText:
+) -> ConvertedText:
     """Convert a file in a subprocess, and pass on its progress. `options` are those of the converter.
 
     At the end, the subprocess and all processes that it started are killed.
@@ -95,7 +95,7 @@ def run_in_subprocess(
     if process.returncode == PROBLEM:
         raise SourceError(result.decode())
     if process.returncode == 0:
-        return msgspec.json.decode(result, type=ExtractedText)
+        return msgspec.json.decode(result, type=ConvertedText)
     reason = "it is damaged, locked or too large. Save it again in the program that made it."
     if process.returncode == OUT_OF_MEMORY:
         reason = "it needs more memory than roamtui allows. Split it into smaller files."

@@ -4,10 +4,10 @@ import html
 import re
 from collections.abc import Iterator
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.markdown.escaping import escape_inline, write_heading
-from roamtui.plain import shorten
+from roamtui.sanitiser import shorten
 from roamtui.text import normalise_line_ends
 
 _SECTION_SECONDS = 300
@@ -31,7 +31,7 @@ _MARK = re.compile(
 """Markup in a cue: the tags that WebVTT and SRT have, times and positions."""
 
 
-def convert_subtitles(data: bytes, name: str) -> ExtractedText:
+def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     """Convert subtitles to Markdown. The title of each section is its time and first words."""
     text, notes = decode_text(data, name)
     # second of the start, speaker, and words
@@ -64,7 +64,7 @@ def convert_subtitles(data: bytes, name: str) -> ExtractedText:
             title = shorten(words, _TITLE_LENGTH_MAX)
             blocks.append(write_heading(1, f"{time} {escape_inline(title)}"))
         blocks.append(f"**{time}** {escape_inline(words)}")
-    return ExtractedText(text="\n\n".join(blocks) + "\n", notes=notes)
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
 def _iter_spoken(cue: str) -> Iterator[tuple[str, str]]:

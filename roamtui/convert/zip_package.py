@@ -49,7 +49,7 @@ def _measure_growth(part: zipfile.ZipInfo) -> int:
     return part.file_size - part.compress_size
 
 
-def _fold_name(name: str) -> str:
+def _normalise_part_name(name: str) -> str:
     """Return a name in lower case and with composed letters, because macOS writes decomposed ones."""
     return normalize("NFC", name).lower()
 
@@ -73,7 +73,7 @@ class ZipPackage:
         """
         self._archive = _open_archive(data)
         self._names = dict.fromkeys(self._archive.namelist())
-        self._names_by_key = {_fold_name(part): part for part in self._names}
+        self._names_by_key = {_normalise_part_name(part): part for part in self._names}
         self._damaged: dict[str, None] = {}
         self._part_bytes_max = part_bytes_max
         self._too_much = f"{name} contains too much text. Split it into smaller files, or convert it to text."
@@ -86,7 +86,7 @@ class ZipPackage:
 
     def resolve_name(self, part_name: str) -> str:
         """Return a part's name as the archive spells it. The name of a missing part stays."""
-        found = self._names_by_key.get(_fold_name(part_name), part_name)
+        found = self._names_by_key.get(_normalise_part_name(part_name), part_name)
         return part_name if part_name in self._names else found
 
     def has(self, part_name: str) -> bool:

@@ -11,11 +11,11 @@ from itertools import chain, count
 
 from msgspec.structs import replace
 
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, OpenedSource, make_error_document, merge_loaders
 from roamtui.errors import RoamtuiError
-from roamtui.sources.source_names import format_names
+from roamtui.sources.source_names import format_file_names
 
 SourceOpener = Callable[[str], OpenedSource]
 """Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""
@@ -53,8 +53,8 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     left_out = added.root.left_out if is_listing else ()
     grown_root = replace(
         root,
-        title=format_names([part.title for part in sources]),
-        columns=build_columns([*root.columns.list_rows(), *_make_source_rows(source, added)], 0),
+        title=format_file_names([part.title for part in sources]),
+        columns=make_columns([*root.columns.list_rows(), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
         left_out=tuple(dict.fromkeys((*root.left_out, *left_out))),
     )
@@ -78,7 +78,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
 
 def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> OpenedSource:
     """Open sources as one library called `source_name`. If a source fails, an empty document says why."""
-    root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
+    root = Document(key=LISTING_KEY, title="", text="", columns=make_columns((), 0))
     return _add_all(Library(source=source_name, root=root), None, sources, opener)
 
 
@@ -124,7 +124,7 @@ def _wrap_in_listing(library: Library) -> Library:
     sources = list_sources_of(library)
     if root.columns.has_files:
         return replace(library, sources=sources)
-    columns = build_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)
+    columns = make_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)
     listing = Document(key=LISTING_KEY, title=root.title, text="", columns=columns)
     return replace(library, root=listing, grafts={listing.ids[0]: root, **library.grafts}, sources=sources)
 

@@ -7,7 +7,7 @@ from itertools import chain, groupby, pairwise
 from msgspec import Struct
 
 from roamtui.document.document import NodeKind, NodeRow
-from roamtui.plain import shorten
+from roamtui.sanitiser import shorten
 from roamtui.text import ROMAN_NUMERALS
 
 _NUMBER = (

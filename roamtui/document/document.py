@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from roamtui.commonmark import Definitions, parse_link_definitions
-from roamtui.plain import extract_anchor, strip_anchor
+from roamtui.sanitiser import extract_anchor, strip_anchor
 from roamtui.text import compute_line_starts, estimate_tokens
 
 
@@ -53,7 +53,7 @@ class NodeRow(Struct, frozen=True):
     url: str = ""
 
 
-class Columns(Struct, frozen=True, kw_only=True):
+class NodeColumns(Struct, frozen=True, kw_only=True):
     """The rows of a document, stored by column, in document order. Parents come before their children."""
 
     kinds: tuple[NodeKind, ...]
@@ -96,7 +96,7 @@ class Columns(Struct, frozen=True, kw_only=True):
         return list(map(NodeRow, self.kinds, self.levels, self.titles, self.starts, self.urls))
 
 
-def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
+def make_columns(rows: Sequence[NodeRow], length: int) -> NodeColumns:
     """Nest `rows` by level. Levels may be skipped."""
     levels = bytes(row.level for row in rows)
     parents = array("l", [-1]) * len(levels)
@@ -108,7 +108,7 @@ def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
         if open_rows:
             parents[index] = open_rows[-1]
         open_rows.append(index)
-    return Columns(
+    return NodeColumns(
         kinds=tuple(row.kind for row in rows),
         levels=levels,
         titles=tuple(row.title for row in rows),
@@ -146,7 +146,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     text: str
     """The text as it is parsed, without byte order mark. The own text of a node is a slice of it. In plain
     text and logs, `parse_source_text` has added spaces."""
-    columns: Columns
+    columns: NodeColumns
     url: str | None = None
     notes: tuple[str, ...] = ()
     """One sentence for each replacement or guess made while reading."""

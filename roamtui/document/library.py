@@ -25,9 +25,9 @@ from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
 from roamtui.markdown.table_header import find_header_above
-from roamtui.plain import format_count, sanitise_line, strip_anchor
+from roamtui.sanitiser import format_count, sanitise_line, strip_anchor
 from roamtui.sources.read import is_path
-from roamtui.sources.source_names import format_name, format_names, split_sources
+from roamtui.sources.source_names import format_file_name, format_file_names, split_sources
 from roamtui.text import Span
 
 LISTING_KEY = "/"
@@ -58,7 +58,9 @@ class LibrarySource(Struct, frozen=True, kw_only=True):
 def make_short_name(name: str) -> str:
     """Make a short name, without slashes, for the `name` of a source."""
     if is_path(name):
-        short = format_names([format_name(PurePath(path).name) or path for path in split_sources(name)])
+        short = format_file_names(
+            [format_file_name(PurePath(path).name) or path for path in split_sources(name)]
+        )
     else:
         parts = urlsplit(name)
         last = parts.path.rstrip("/").rpartition("/")[2]
@@ -278,7 +280,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             more = format_count(len(problems) - _PROBLEMS_MAX, "more document")
             notes.append(f"Could not read {more}. To list them, run `roamtui outline` with --skipped.")
         if names := self.empty_names:
-            notes.append(f"No text: {format_names(names)}.")
+            notes.append(f"No text: {format_file_names(names)}.")
         return tuple(notes)
 
     @property

@@ -12,11 +12,11 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns
-from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
+from roamtui.document.document import Document, NodeColumns, NodeKind, NodeRow, make_columns
+from roamtui.markdown.blocks import Block, BlockQuote, Emphasis, Heading, Inline, Link, List, Paragraph
 from roamtui.markdown.parser import parse_markdown
-from roamtui.plain import make_title_from_url, sanitise_line, shorten
-from roamtui.text import find_body_start
+from roamtui.sanitiser import make_title_from_url, sanitise_line, shorten
+from roamtui.text import compute_body_start
 from roamtui.web.urls import resolve_href
 
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
@@ -39,10 +39,10 @@ def add_llms_txt_links(document: Document, name: str) -> Document:
     return replace(document, columns=add_links(document.columns, document.text, document.url))
 
 
-def add_links(columns: Columns, text: str, base: str | None) -> Columns:
+def add_links(columns: NodeColumns, text: str, base: str | None) -> NodeColumns:
     """Add a row for each link in the lists of a parsed text, and drop the rows of paragraphs."""
     links: list[NodeRow] = []
-    body_start = find_body_start(text)
+    body_start = compute_body_start(text)
     markdown = parse_markdown(text[body_start:], start=body_start)
     last_start = 0
     for start, words in _iter_item_words(markdown.blocks):
@@ -64,7 +64,7 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
         if row.kind is not NodeKind.LINK:
             level = row.level
         rows.append(replace(row, level=level + 1) if row.kind is NodeKind.LINK else row)
-    return build_columns(rows, len(text))
+    return make_columns(rows, len(text))
 
 
 def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
@@ -74,7 +74,7 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
             case List():
                 for item in block.items:
                     yield from _iter_item_words(item.blocks, item.start)
-            case Quote():
+            case BlockQuote():
                 yield from _iter_item_words(block.blocks, item_start)
             case Paragraph() | Heading() if item_start >= 0:
                 yield item_start, block.words

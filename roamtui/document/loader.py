@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.convert.converted import ProgressCallback
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import Library, Node
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source, parse_page
@@ -53,7 +53,7 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
 
 def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
     """Make the empty document of a page or file that could not be read."""
-    columns = build_columns((), 0)
+    columns = make_columns((), 0)
     url = key if is_page else None
     return Document(key=key, title="", text="", columns=columns, url=url, problem=problem)
 
@@ -221,7 +221,7 @@ class OpenedSource(NamedTuple):
     """Loads the files of the library and the pages that it links to. None if there is nothing to load."""
 
 
-def build_library(source: SourceText) -> Library:
+def make_document_library(source: SourceText) -> Library:
     """Build the library of a single document."""
     return Library(source=source.source, root=parse_source_text(source))
 
@@ -247,7 +247,7 @@ def open_sources(
         return OpenedSource(library, loader)
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
-            library = build_library(
+            library = make_document_library(
                 read_source(names[0], conversion=options.conversion, on_progress=on_progress)
             )
             has_links = NodeKind.LINK in library.root.columns.kinds
@@ -269,7 +269,7 @@ def open_sources(
         key="",
         title=listing.name,
         text="",
-        columns=build_columns(rows, 0),
+        columns=make_columns(rows, 0),
         notes=listing.notes,
         left_out=listing.left_out,
     )

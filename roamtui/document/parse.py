@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from roamtui.document.clauses import add_clauses
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.headings import restore_starts, scan_headings
 from roamtui.markdown.inline import extract_words
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.sources.read import SourceText
-from roamtui.text import find_body_start, measure_front_matter, normalise_line_ends
+from roamtui.text import compute_body_start, measure_front_matter, normalise_line_ends
 
 GROUP_LENGTH = 800
 """Approximate length of a group of paragraphs, in characters. Without headings, each group is a section."""
@@ -65,7 +65,7 @@ def parse_document(
         rows = rows if text is normalised else restore_starts(text, normalised, rows)
         start = rows[0].start
     else:
-        start = find_body_start(text) if is_markdown else 0
+        start = compute_body_start(text) if is_markdown else 0
         rows = group_paragraphs(text, start, is_markdown=is_markdown)
     if start:
         rows.insert(0, NodeRow(NodeKind.PREAMBLE, 0, "", 0))
@@ -74,7 +74,7 @@ def parse_document(
     title = sole_titles[0] if len(sole_titles) == 1 else ""
     if front_title := _FRONT_TITLE.search(normalised, 0, front_length):
         title = title or front_title[1].rstrip().strip("\"'")
-    columns = build_columns(rows, len(text))
+    columns = make_columns(rows, len(text))
     return Document(key=key, title=title or name, text=text, columns=columns, url=url, notes=notes)
 
 

@@ -15,11 +15,11 @@ from urllib.robotparser import RobotFileParser
 
 from msgspec.structs import replace
 
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
-from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.sanitiser import format_count, sanitise_line, shorten
 from roamtui.web.page import USER_AGENT, FetchedPage
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
@@ -125,7 +125,7 @@ def _make_list(
             text += f"## {escape_signs(above)}\n\n"
         rows.append(NodeRow(NodeKind.LINK, 3 if above else 2, page.title, len(text), page.url))
         text += f"- [{escape_signs(page.title)}](<{page.url}>)\n"
-    columns = build_columns(rows, len(text))
+    columns = make_columns(rows, len(text))
     return Document(key="", title=title, text=text, columns=columns, url=url, is_site=is_own)
 
 

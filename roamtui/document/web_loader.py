@@ -7,7 +7,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec.structs import asdict, replace
 
 from roamtui.convert.conversion import convert_page, detect_format
-from roamtui.convert.converted import ExtractedText, ProgressCallback
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import decode_text, normalise_charset
 from roamtui.convert.formats import HTML, RST, Format
 from roamtui.document.document import Document, NodeKind
@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
-from roamtui.plain import make_title_from_url
+from roamtui.sanitiser import make_title_from_url
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 from roamtui.sources.read import SourceText, has_headings
 from roamtui.web.page import FetchedPage, FetchError, PageFetcher, UnreachableError
@@ -67,7 +67,7 @@ def parse_page(
     return replace(document, notes=(*page.notes, *document.notes))
 
 
-def _read_page(page: FetchedPage, page_format: Format | None) -> ExtractedText:
+def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
     if page_format is HTML:
         converted = convert_page(page.body, page.charset, page.final_url)
         if converted.text.strip():
@@ -79,9 +79,9 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ExtractedText:
         charset = normalise_charset(page.charset or "utf-8")
         if charset not in (None, "utf-8", "ascii"):
             with suppress(UnicodeError):
-                return ExtractedText(text=page.body.decode(charset).lstrip("\ufeff"))
+                return ConvertedText(text=page.body.decode(charset).lstrip("\ufeff"))
         text, notes = decode_text(page.body, page.url)
-        return ExtractedText(text=text, notes=notes)
+        return ConvertedText(text=text, notes=notes)
     if not page.body.strip():
         raise SourceError(f"The page at {page.url} is empty. Check the URL.")
     reason = f"it is {page.media_type or 'of no known type'}"

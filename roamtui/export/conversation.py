@@ -8,7 +8,7 @@ from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 
-RENDERERS: Mapping[str, Callable[[ConversationState, str, Callable[[], Library]], str]] = {
+CONVERSATION_RENDERERS: Mapping[str, Callable[[ConversationState, str, Callable[[], Library]], str]] = {
     ".md": lambda state, source, _: render_markdown(state, source),
     ".json": lambda state, source, _: render_json(state, source),
     ".html": lambda state, source, open_library: render_html(state, source, open_library()),

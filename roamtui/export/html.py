@@ -16,12 +16,13 @@ from msgspec import Struct
 from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import ConversationEvent, SectionsOpened, SectionsSearched
-from roamtui.conversation.notices import format_usage, make_notices
+from roamtui.conversation.notices import format_usage, iter_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import (
     Block,
+    BlockQuote,
     Code,
     Emphasis,
     Heading,
@@ -30,24 +31,23 @@ from roamtui.markdown.blocks import (
     Link,
     List,
     Paragraph,
-    Quote,
     Table,
     ThematicBreak,
     Words,
 )
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.labels import PATH_STEP, format_node_title
-from roamtui.paths import display_path
-from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
+from roamtui.paths import format_file_path
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
+from roamtui.quotes.verdicts import AnswerProof, Unsourced, VerdictMark
 from roamtui.quotes.wording import (
     NO_SECTION,
     PASSAGE_LABEL,
+    describe_citation,
     describe_nearest,
-    describe_source,
     simplify_quote,
 )
+from roamtui.sanitiser import sanitise_line, sanitise_text, strip_anchor
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
@@ -59,7 +59,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     own_parts = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
     usage = format_usage(state.spent)
-    facts = [display_path(source), state.model, *([f"read {usage}"] if usage else [])]
+    facts = [format_file_path(source), state.model, *([f"read {usage}"] if usage else [])]
     subtitle = " · ".join(escape(sanitise_line(fact)) for fact in facts)
     policy = f"default-src 'none'; {own_parts}; base-uri 'none'; form-action 'none'"
     return f"""<!doctype html>
@@ -121,12 +121,12 @@ class _ReplayPage:
             case _:
                 return ""
         self._touched.update(ids)
-        text = " · ".join(notice.format() for notice in make_notices(event, self._library))
+        text = " · ".join(notice.format() for notice in iter_notices(event, self._library))
         return f'<li data-{kind}="{escape(" ".join(ids))}">{escape(sanitise_line(text))}</li>'
 
     def _name_quote(self, citation: Citation) -> str:
         """Add the section of a quote to the outline. Return the id of the quote, or "" if it is not found."""
-        section_id = describe_source(citation, self._library).section_id
+        section_id = describe_citation(citation, self._library).section_id
         if section_id not in self._library:
             return ""
         quotes = self._quotes.setdefault(section_id, {})
@@ -137,7 +137,7 @@ class _ReplayPage:
 
     def _render_citation(self, citation: Citation) -> str:
         state = citation.state
-        source = describe_source(citation, self._library)
+        source = describe_citation(citation, self._library)
         titles = filter(None, [source.document, *map(sanitise_line, citation.path)])
         path = escape(PATH_STEP.join(titles) or NO_SECTION)
         place = f'<small class="{state.value}">{escape(source.place)}</small>'
@@ -234,7 +234,7 @@ class _AnswerRenderer(Struct, frozen=True):
                 tag = "ol" if items[0].number else "ul"
                 listed = "".join(self._render_item(item) for item in items)
                 return f"<{tag}>{listed}</{tag}>"
-            case Quote(blocks=blocks, alert=alert, title=title):
+            case BlockQuote(blocks=blocks, alert=alert, title=title):
                 label = f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>"
                 return f"<blockquote>{label if alert else ''}{self.render(blocks)}</blockquote>"
             case ThematicBreak():
@@ -250,7 +250,7 @@ class _AnswerRenderer(Struct, frozen=True):
         for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link_number)):
             text = "".join(map(_render_emphasis, words))
             match self.proof.judge(group, index):
-                case JudgedMark(label=label, verdict=verdict):
+                case VerdictMark(label=label, verdict=verdict):
                     text = f"<b {self._render_verdict('cite', verdict)}>{label}</b>"
                 case Citation(start=start, state=state):
                     name = self.names.get(start)

@@ -23,8 +23,8 @@ from roamtui.conversation.events import (
     ToolUse,
 )
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.plain import format_json
 from roamtui.quotes.wording import PASSAGE_LABEL
+from roamtui.sanitiser import format_json
 from roamtui.table.cells import Cell
 
 

@@ -14,8 +14,8 @@ from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
-from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence, join_quote_lines
+from roamtui.sanitiser import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.sources.read import is_path
 from roamtui.table.cells import Cell
 from roamtui.table.store import ResultRow, ResultTable
@@ -147,5 +147,5 @@ def _escape_markdown(text: str) -> str:
     return escape_signs(sanitise_line(text))
 
 
-RENDERERS = {".csv": render_csv, ".md": render_markdown_table, ".json": render_json_table}
+TABLE_RENDERERS = {".csv": render_csv, ".md": render_markdown_table, ".json": render_json_table}
 """Renderers by the suffix of the file. The arguments are the table and the path of the file."""

@@ -15,13 +15,13 @@ from roamtui.conversation.notices import Severity, format_cost
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, View
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
-from roamtui.markdown.quoted_sentence import Part, QuotedSentence
+from roamtui.markdown.quoted_sentence import QuotedSentence, SentencePart
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PATH_STEP, format_path
-from roamtui.plain import get_isolates, sanitise_text, shorten
-from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
-from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
+from roamtui.quotes.verdicts import AnswerProof, Unsourced, VerdictMark
+from roamtui.quotes.wording import SENTENCE_LABEL, describe_citation, format_nearest, format_sentence
 from roamtui.retrieval import policy
+from roamtui.sanitiser import get_isolates, sanitise_text, shorten
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300
@@ -91,7 +91,7 @@ def _list_sources(report: AnswerReport) -> list[str | QuotedSentence]:
     exchange = report.exchange
     lines: list[str | QuotedSentence] = []
     for number, citation in enumerate(exchange.citations, start=1):
-        source = describe_source(citation, report.library)
+        source = describe_citation(citation, report.library)
         sign = "" if exchange.has_passages else citation.state.sign
         section = PATH_STEP.join(filter(None, [source.document, source.title]))
         place = f"· {source.place}" if source.place else ""
@@ -123,7 +123,7 @@ def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> 
     indent = 2 * _INDENT
     opening, closing = get_isolates(line.sentence)
     runs: list[Run] = []
-    for part in (Part(f"{SENTENCE_LABEL} "), *line.list_parts()):
+    for part in (SentencePart(f"{SENTENCE_LABEL} "), *line.list_parts()):
         role = TextRole.TEXT if part.is_quoted else TextRole.ASIDE
         emphasis = Emphasis.STRUCK if part.is_struck else Emphasis.NONE
         runs.append(make_run(part.text, RunStyle(role=role, emphasis=emphasis)))
@@ -161,7 +161,7 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
 
     def get_codes(style: RunStyle) -> tuple[int, ...]:
         match proof.judge(style.group, style.link_number):
-            case JudgedMark(verdict=verdict):
+            case VerdictMark(verdict=verdict):
                 return (_BOLD, _COLOURS[verdict])
             case Citation(state=state):
                 return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from roamtui.agent.agent import Agent
-from roamtui.answer_report import AnswerReport, format_origin, list_facts
+from roamtui.answer_report import AnswerReport, format_provenance, list_facts
 from roamtui.conversation.events import (
     ConversationEvent,
     NodesLoaded,
@@ -26,14 +26,14 @@ from roamtui.conversation.events import (
     ToolFinished,
     WarningRaised,
 )
-from roamtui.conversation.notices import make_notices
+from roamtui.conversation.notices import iter_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
 from roamtui.headless.answer_lines import can_show_styles, render_report
 from roamtui.headless.live_answer import LiveAnswer
 from roamtui.output import warn, write_data, write_json, write_notice, write_raw
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.signals import end_after_task
 from roamtui.sources.source_names import abbreviate_sources
 
@@ -92,7 +92,7 @@ async def run_ask(
         shown = abbreviate_sources(state.library.source)
         source = f"Source: {shown}" if exchange.citations else ""  # `recheck` reads it
         is_answered = exchange.answer or exchange.citations
-        origin = format_origin(exchange) if is_answered else ""
+        origin = format_provenance(exchange) if is_answered else ""
         lines = [sanitise_line(line) for line in (source, origin) if line]
         write_data("".join(f"{line}\n" for line in ("", *lines) if lines))
     return status
@@ -147,7 +147,7 @@ class AskReport:
                 pass
         if is_shown:
             library = self._agent.conversation.state.library
-            write_notice(*(notice.format() for notice in make_notices(event, library)))
+            write_notice(*(notice.format() for notice in iter_notices(event, library)))
 
     def finish(self) -> int:
         """Write the answer to the last question, and return the exit status."""

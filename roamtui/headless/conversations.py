@@ -11,7 +11,7 @@ from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.export.conversation import RENDERERS
+from roamtui.export.conversation import CONVERSATION_RENDERERS
 from roamtui.export.markdown import render_notes
 from roamtui.output import (
     check_output_path,
@@ -22,9 +22,9 @@ from roamtui.output import (
     write_export,
     write_notice,
 )
-from roamtui.paths import display_path
-from roamtui.plain import format_count, sanitise_line
+from roamtui.paths import format_file_path
 from roamtui.quotes.located_notes import locate_notes
+from roamtui.sanitiser import format_count, sanitise_line
 from roamtui.sources.listing import list_paths
 from roamtui.sources.read import is_path
 
@@ -40,7 +40,7 @@ def print_conversations(*, lists_one_shots: bool) -> None:
         parts = [summary.id, format_time(summary.used_at)]
         if summary.source or not summary.problem:
             names = (summary.source, *summary.added_sources)
-            sources = [sanitise_line(display_path(name)) for name in names]
+            sources = [sanitise_line(format_file_path(name)) for name in names]
             facts = [summary.size_label, format_cost(summary.usage), *sources]
             parts += [sanitise_line(summary.title), f"({', '.join(filter(None, facts))})"]
         if summary.problem:
@@ -91,7 +91,7 @@ def export_conversation(
     source = moved_to or state.source
     if output_path is not None:
         names = (state.source, source, *state.added_sources)
-        check_output_path(output_path, RENDERERS, list_paths(names))
+        check_output_path(output_path, CONVERSATION_RENDERERS, list_paths(names))
 
     def open_library() -> Library:
         try:
@@ -104,7 +104,7 @@ def export_conversation(
             return state.library
 
     suffix = f".{output_format}" if output_path is None else output_path.suffix.lower()
-    text = RENDERERS[suffix](state, source, open_library)
+    text = CONVERSATION_RENDERERS[suffix](state, source, open_library)
     if output_path is None:
         write_data(text)
         return
@@ -112,7 +112,7 @@ def export_conversation(
     write_notice(f"Wrote {output_path}.")
 
 
-def list_notes() -> None:
+def print_noted_documents() -> None:
     """Write the names of the documents that have notes, and how many. Then raise what is damaged."""
     counts, problems = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
@@ -127,7 +127,7 @@ def print_or_delete_notes(
 ) -> None:
     """Write the notes on a document as Markdown, or delete them after the person has confirmed it.
 
-    If the document no longer exists, `source` is its name as `list_notes` writes it.
+    If the document no longer exists, `source` is its name as `print_noted_documents` writes it.
 
     Raises:
         RoamtuiError: There are no notes under this name. If the document cannot be opened, this says why.
@@ -149,7 +149,7 @@ def print_or_delete_notes(
         )
     if deletes:
         count = format_count(len(notes), "note")
-        question = f"Delete {count} on {display_path(key)} permanently?"
+        question = f"Delete {count} on {format_file_path(key)} permanently?"
         require_confirmation(question, "the notes were not deleted", assume_yes=assume_yes)
         store.delete([note.id for note in notes])
         write_notice(f"Deleted {count}.")

@@ -18,8 +18,8 @@ from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, make_embedder
 from roamtui.output import write_display
 from roamtui.paths import get_cache_path, get_config_path, get_conversations_path
-from roamtui.plain import sanitise_line
 from roamtui.program import qualify_commands
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import RetrievalOptions, SearchMode
 
 _PACKAGES = ("textual", "litellm")

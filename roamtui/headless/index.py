@@ -4,8 +4,8 @@ import asyncio
 
 from msgspec.structs import replace
 
-from roamtui.agent.consent import SpendingLimit, format_embedding
-from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
+from roamtui.agent.approvals import SpendingLimit, format_embedding
+from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, request_summary
 from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import format_cost, format_usage
 from roamtui.document.library import Library
@@ -14,7 +14,7 @@ from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.output import ProgressLine, require_confirmation, warn, write_display, write_notice
 from roamtui.paths import get_cache_path
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordRanker
@@ -67,9 +67,9 @@ def run_index(
         library = add_summaries(library, model, location, spending, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
     had_file = path.exists()
-    index = KeywordRanker(location).get_index(library, progress)
+    index = KeywordRanker(location).update_index(library, progress)
     if had_file and not path.exists():  # the file was damaged, so it has been deleted
-        index = KeywordRanker(location).get_index(library, progress)
+        index = KeywordRanker(location).update_index(library, progress)
     if index.store.path is None:
         advice = "Free some space there, allow writing, or search without an index."
         raise StoreError(f"could not write the index to {path}. {advice}")
@@ -130,7 +130,7 @@ async def _write_summaries(
             raise ModelError(f"The next summary could exceed your spending limit of {limit}.")
         meter = UsageMeter()
         try:
-            store.save(SUMMARIES, {task.digest: await write_summary(model, task, meter)})
+            store.save(SUMMARIES, {task.digest: await request_summary(model, task, meter)})
         finally:
             usage = meter.take()
             release(usage)

@@ -70,7 +70,7 @@ class LiveAnswer:
         self._reply = ReplyProgress()
         self._timer: asyncio.TimerHandle | None = None
         """Draws again after a pause. None unless a question is being answered."""
-        agent.conversation.subscribe(self._follow_event)
+        agent.conversation.subscribe(self._handle_event)
 
     def write_last(self, text: str) -> None:
         """Write the complete answer and its sources over what was streamed."""
@@ -84,8 +84,8 @@ class LiveAnswer:
             self._timer = None
         self._spinner.show("")
 
-    def _follow_event(self, event: ConversationEvent) -> None:
-        self._reply.follow_event(event)
+    def _handle_event(self, event: ConversationEvent) -> None:
+        self._reply.handle_event(event)
         if isinstance(event, StepStarted):  # text before another step was not the answer
             self._answer = ""
             self._checker = None
@@ -110,7 +110,7 @@ class LiveAnswer:
             if self._checker is None:
                 self._checker = QuoteChecker(self._agent.conversation.state)
             library = self._agent.conversation.state.library
-            proof = make_proof(self._answer, self._checker.cite(self._answer), library)
+            proof = make_proof(self._answer, self._checker.list_citations(self._answer), library)
             answer = render_answer(proof, width=get_answer_width(), is_styled=can_show_styles())
             self._text.show(answer)
         else:

@@ -17,7 +17,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import OpenedSource, load_pending
 from roamtui.errors import UsageError
 from roamtui.output import write_notice
-from roamtui.plain import sanitise_line, sanitise_text, shorten
+from roamtui.sanitiser import sanitise_line, sanitise_text, shorten
 from roamtui.search.searcher import Searcher
 from roamtui.sources.stamps import FileStamps
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from roamtui import __version__
 from roamtui.errors import RoamtuiError
-from roamtui.plain import sanitise_text
+from roamtui.sanitiser import sanitise_text
 
 if TYPE_CHECKING:  # it imports much, and a client waits
     from roamtui.headless.mcp import McpSession

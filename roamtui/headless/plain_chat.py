@@ -14,8 +14,8 @@ from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
 from roamtui.output import confirm, warn, write_display
-from roamtui.plain import format_count, sanitise_line
 from roamtui.program import QUIT_WORDS
+from roamtui.sanitiser import format_count, sanitise_line
 from roamtui.signals import end_after_task
 
 _PROMPT = "Ask: "

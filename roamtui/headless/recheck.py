@@ -18,7 +18,6 @@ from roamtui.errors import RoamtuiError, SourceError, UsageError
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_display, write_json, write_notice
-from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.claims import (
     Claim,
     get_kept_sentence,
@@ -30,6 +29,7 @@ from roamtui.quotes.claims import (
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence
+from roamtui.sanitiser import format_count, sanitise_line, shorten
 from roamtui.sources.read import is_path
 from roamtui.table.cells import Cell
 from roamtui.table.store import ResultTable, is_table, read_table

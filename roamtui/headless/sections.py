@@ -14,14 +14,14 @@ from roamtui.outline.delivered import PART_TOKENS
 from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
-    find_unread_pages,
     resolve_section,
+    suggest_unread_pages,
 )
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_data, write_display, write_json, write_notice
-from roamtui.plain import format_count, sanitise_line
 from roamtui.program import qualify_commands
+from roamtui.sanitiser import format_count, sanitise_line
 from roamtui.search.base import Hit, SearchMode
 from roamtui.search.searcher import Searcher
 from roamtui.sources.listing import list_files
@@ -83,7 +83,7 @@ def search_with_pages(
     links = [hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded]
     if loader is None or (hits and not links):
         return library, hits
-    loaded = load_pages(library, loader, links or find_unread_pages(library, query))
+    loaded = load_pages(library, loader, links or suggest_unread_pages(library, query))
     write_notice(*(note for note in loaded.notes if note not in library.notes))
     return loaded, searcher.search(loaded, query, limit=limit, with_snippets=True)
 
@@ -161,13 +161,13 @@ def _list_texts(library: Library, reference: Reference) -> list[str]:
             raise UsageError(f'Section "{section_id}" has only {format_count(len(parts), "page")}.')
         part = own.get_part(*parts[reference.part - 1])
         texts = [*library.list_headers([part]), library.text_at(part)]
-    elif reference.steps or section_id == library.root_id:
+    elif reference.range_numbers or section_id == library.root_id:
         ranges = ChildRanges.for_section(library, section_id)
-        shown = ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]
+        shown = ranges.children[slice(*(ranges.get_bounds(reference.range_numbers) or (0, 0)))]
         texts = [text for child in shown for text in _iter_texts(library, child)]
     else:
         return [*_iter_texts(library, section_id)]
-    if not texts and reference.steps:
+    if not texts and reference.range_numbers:
         raise UsageError(f'Section "{section_id}" has no such part. The outline lists the ids.')
     return texts
 

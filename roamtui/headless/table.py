@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roamtui.conversation.messages import OFFLINE
 from roamtui.errors import UsageError
-from roamtui.export.table import RENDERERS
+from roamtui.export.table import TABLE_RENDERERS
 from roamtui.output import ProgressLine, check_output_path, warn, write_data, write_export, write_notice
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
@@ -26,7 +26,7 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
     if not table.columns:
         raise UsageError("a table needs questions. Write them after -q, or in a file for --questions.")
     if output_path is not None:
-        check_output_path(output_path, RENDERERS, (row.source for row in table.rows))
+        check_output_path(output_path, TABLE_RENDERERS, (row.source for row in table.rows))
         table.outputs |= {os.path.realpath(output_path)}
     path = output_path or Path("table.md" if sys.stdout.isatty() else "table.json")
     progress = ProgressLine()
@@ -44,7 +44,7 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         progress.end()
     if note := plan.model.note:
         warn(note)
-    text = RENDERERS[path.suffix.lower()](table, path)
+    text = TABLE_RENDERERS[path.suffix.lower()](table, path)
     if output_path is None:
         write_data(text)
     if plan.model.name == OFFLINE:

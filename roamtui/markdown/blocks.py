@@ -129,7 +129,7 @@ class List(Located, frozen=True, gc=False, kw_only=True):
     """Whether no blank lines separate its paragraphs."""
 
 
-class Quote(Located, frozen=True, gc=False, kw_only=True):
+class BlockQuote(Located, frozen=True, gc=False, kw_only=True):
     """A quotation, or an alert: a quotation whose first line names its kind, such as ``[!NOTE]``."""
 
     blocks: tuple[Block, ...]
@@ -141,7 +141,7 @@ class Quote(Located, frozen=True, gc=False, kw_only=True):
     """Offset after the line that names the kind of an alert."""
 
 
-Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote
+Block = Paragraph | Heading | Code | ThematicBreak | Table | List | BlockQuote
 
 
 class Markdown(Struct, frozen=True, kw_only=True):

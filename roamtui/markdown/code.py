@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
-from roamtui.plain import sanitise_text
+from roamtui.sanitiser import sanitise_text
 
 _HIGHLIGHTED_LENGTH_MAX = 20_000
 """Maximum length of highlighted code, in characters. Lexing more would delay scrolling."""

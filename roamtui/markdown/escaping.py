@@ -70,7 +70,7 @@ def write_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(escaped)} |"
 
 
-def write_top(heads: Sequence[str], width: int) -> str:
+def write_table_header(heads: Sequence[str], width: int) -> str:
     """Write the header of a table of `width` columns, with the line below it. `heads` may be empty."""
     first = write_row(heads) if heads else f"|{' |' * width}"
     return f"{first}\n|{' --- |' * width}"

@@ -3,7 +3,7 @@
 import re
 
 from roamtui.markdown.blocks import Emphasis
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 
 EMPHASES = (
     dict.fromkeys(("strong", "b", "dt", "summary", "h1", "h2", "h3", "h4", "h5", "h6"), Emphasis.STRONG)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from roamtui.markdown.blocks import (
     HARD_BREAK_WORDS,
     Block,
+    BlockQuote,
     Code,
     Emphasis,
     Heading,
@@ -18,7 +19,6 @@ from roamtui.markdown.blocks import (
     Link,
     List,
     Paragraph,
-    Quote,
     Table,
     ThematicBreak,
 )
@@ -29,7 +29,7 @@ from roamtui.markdown.lines import (
     Run,
     RunStyle,
     TextRole,
-    fold_runs,
+    cut_runs,
     make_run,
     measure_longest_word,
     measure_runs,
@@ -124,7 +124,7 @@ class MarkdownLayout(Struct, kw_only=True):
                     added = self._lay_out_table(block, nesting)
                 case List():
                     added = self._lay_out_list(block, nesting)
-                case Quote():
+                case BlockQuote():
                     added = self._lay_out_quote(block, nesting)
                 case ThematicBreak(start=start, end=end):
                     width = self._compute_room(nesting, _RULE_WIDTH) or _RULE_WIDTH
@@ -163,7 +163,7 @@ class MarkdownLayout(Struct, kw_only=True):
             _append_block(lines, added, is_tight=block.is_tight)
         return lines
 
-    def _lay_out_quote(self, block: Quote, nesting: _Nesting) -> list[Line]:
+    def _lay_out_quote(self, block: BlockQuote, nesting: _Nesting) -> list[Line]:
         role = _ALERT_ROLES.get(block.alert, TextRole.NOTE) if block.alert else TextRole.BAR
         bar = Run("▌ ", RunStyle(role))
         is_quoted = nesting.is_quoted or not block.alert
@@ -190,7 +190,7 @@ class MarkdownLayout(Struct, kw_only=True):
         room = self._compute_room(nesting) if self.view is View.CARD else None
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for runs, (start, end) in zip(highlight_code(block.text, language), spans, strict=False):
-            folded = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
+            folded = cut_runs(runs, room and room - len(_CODE_MARGIN.text))
             lines += self._make_lines(folded, start, end, is_code=True)
         return lines
 

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from roamtui.markdown.blocks import Emphasis
-from roamtui.plain import sanitise_text
+from roamtui.sanitiser import sanitise_text
 from roamtui.text import WIDE
 
 TAB_WIDTH = 4
@@ -163,7 +163,7 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     return lines
 
 
-def fold_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
+def cut_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     """Cut runs into lines of at most `width` cells, keeping every character."""
     text = "".join(run.text for run in runs)
     if width is None or measure(text) <= width:

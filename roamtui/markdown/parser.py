@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from roamtui.commonmark import Definitions
 from roamtui.markdown.blocks import (
     Block,
+    BlockQuote,
     Code,
     Heading,
     Inline,
@@ -19,7 +20,6 @@ from roamtui.markdown.blocks import (
     List,
     Markdown,
     Paragraph,
-    Quote,
     Table,
     TableRow,
     ThematicBreak,
@@ -29,8 +29,8 @@ from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.extensions import format_mark
 from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
 from roamtui.markdown.inline_source import InlineSource, LabelledMark, SourceMap
-from roamtui.markdown.tokens import Dialect, tokenize
-from roamtui.plain import strip_anchor
+from roamtui.markdown.tokens import Dialect, parse_block_tokens
+from roamtui.sanitiser import strip_anchor
 from roamtui.text import Bounds, normalise_line_ends
 
 
@@ -69,7 +69,7 @@ def _parse(
     text: str, source: InlineSource, dialect: Dialect, definitions: Definitions, start: int
 ) -> Markdown:
     env: EnvType = {"references": dict(definitions)}
-    tokens = tokenize(normalise_line_ends(text), env, dialect)
+    tokens = parse_block_tokens(normalise_line_ends(text), env, dialect)
     inline = InlineReader(source=source, env=env, dialect=dialect)
     lines = [source.shift + offset for offset in (*source.starts, len(source.text))]
     reader = _BlockReader(tokens=tokens, start=start, lines=lines, inline=inline)
@@ -286,7 +286,7 @@ class _BlockReader(Struct, kw_only=True):
             start, end = self._find_span(token)
             yield Table(rows=tuple(rows), alignments=tuple(alignments), start=rows[0].start, end=end)
 
-    def _read_quote(self, token: Token) -> Iterator[Quote]:
+    def _read_quote(self, token: Token) -> Iterator[BlockQuote]:
         """Yield a quote, unless it is empty. An alert's first line names its kind, and may have a title."""
         start, end = self._find_span(token)
         alert = ""
@@ -302,7 +302,9 @@ class _BlockReader(Struct, kw_only=True):
         blocks = self.read_blocks("blockquote_close")
         if blocks or alert:
             label_end = self.lines[_get_first_line(token) + 1]
-            yield Quote(blocks=blocks, alert=alert, title=title, label_end=label_end, start=start, end=end)
+            yield BlockQuote(
+                blocks=blocks, alert=alert, title=title, label_end=label_end, start=start, end=end
+            )
 
     def _read_html(self, token: Token) -> Iterator[Block]:
         start, end = self._find_span(token)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.text import WIDE, Bounds, merge_bounds, subtract_bounds
 
 _GAP = re.compile(r"\[… ([\d,]+) words?\]")
@@ -35,7 +35,7 @@ class KeySentence(NamedTuple):
         return self.row or self.words
 
 
-class Part(Struct, frozen=True):
+class SentencePart(Struct, frozen=True):
     """Some words of a sentence, or a gap between them."""
 
     text: str
@@ -69,18 +69,18 @@ class QuotedSentence(Struct, frozen=True, kw_only=True):
         outside = subtract_bounds(0, len(self.sentence), self.quoted)
         return [self.sentence[start:end] for start, end in outside]
 
-    def list_parts(self) -> list[Part]:
+    def list_parts(self) -> list[SentencePart]:
         """List the parts of the whole sentence."""
         return [*self._divide(0, len(self.sentence))]
 
-    def cut(self, width: int) -> list[Part]:
+    def cut(self, width: int) -> list[SentencePart]:
         """List parts of at most `width` cells: the words nearest to the ends of the quote, and gaps."""
         from roamtui.markdown.lines import measure  # noqa: PLC0415
 
         if measure(self.sentence) <= width:
             return self.list_parts()
         edges = [edge for bounds in self.quoted for edge in bounds] or [0]
-        parts = [Part(format_gap(self.sentence))]
+        parts = [SentencePart(format_gap(self.sentence))]
         low = 0
         high = width
         while low < high:  # the furthest reach that fits
@@ -93,15 +93,15 @@ class QuotedSentence(Struct, frozen=True, kw_only=True):
                 high = middle - 1
         return parts
 
-    def _cut(self, shown: Iterable[Bounds]) -> Iterator[Part]:
+    def _cut(self, shown: Iterable[Bounds]) -> Iterator[SentencePart]:
         position = 0
         for start, end in (*shown, (len(self.sentence), len(self.sentence))):
             if position < start:
-                yield Part(f"{format_gap(self.sentence[position:start])} ")
+                yield SentencePart(f"{format_gap(self.sentence[position:start])} ")
             yield from self._divide(start, end)
             position = end
 
-    def _divide(self, start: int, end: int) -> Iterator[Part]:
+    def _divide(self, start: int, end: int) -> Iterator[SentencePart]:
         """Yield a part of the sentence, divided where the quote or struck-out words begin and end."""
         if start == end:
             return
@@ -112,7 +112,7 @@ class QuotedSentence(Struct, frozen=True, kw_only=True):
             )
             is_between = bool(self.quoted) and self.quoted[0][0] <= low < self.quoted[-1][1]
             is_left_out = is_between and not is_quoted
-            yield Part(self.sentence[low:high], is_quoted, is_struck, is_left_out)
+            yield SentencePart(self.sentence[low:high], is_quoted, is_struck, is_left_out)
 
 
 def format_gap(text: str) -> str:

@@ -9,8 +9,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 
-from roamtui.markdown.blocks import Block, List, Quote, Table
-from roamtui.plain import sanitise_line
+from roamtui.markdown.blocks import Block, BlockQuote, List, Table
+from roamtui.sanitiser import sanitise_line
 from roamtui.text import DASHES, Bounds
 
 _DASHES = frozenset(DASHES)
@@ -52,7 +52,7 @@ def _widen_header(text: str, start: int, end: int, row: int) -> Bounds:
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     blocks: Sequence[Block] = parse_markdown(text[start : min(row, start + _SAMPLE_LENGTH)]).blocks
-    while blocks and isinstance(blocks[0], List | Quote):
+    while blocks and isinstance(blocks[0], List | BlockQuote):
         blocks = blocks[0].items[0].blocks if isinstance(blocks[0], List) else blocks[0].blocks
     if blocks and isinstance(blocks[0], Table):
         table = blocks[0]

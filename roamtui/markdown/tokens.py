@@ -33,7 +33,7 @@ class Dialect(Enum):
     """A model's answer. It has no footnotes and no definition lists, and most HTML tags in it are words."""
 
 
-def tokenize(text: str, env: EnvType, dialect: Dialect) -> list[Token]:
+def parse_block_tokens(text: str, env: EnvType, dialect: Dialect) -> list[Token]:
     """Parse a text into the tokens of its blocks, but not the inline texts in them.
 
     If extensions would hide headings or words of a text, it is parsed without them.

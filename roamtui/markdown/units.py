@@ -18,6 +18,7 @@ from msgspec import Struct
 from roamtui.markdown.blocks import (
     HARD_BREAK_WORDS,
     Block,
+    BlockQuote,
     Code,
     Emphasis,
     Heading,
@@ -26,15 +27,14 @@ from roamtui.markdown.blocks import (
     List,
     Markdown,
     Paragraph,
-    Quote,
     Table,
     Words,
 )
 from roamtui.markdown.table_header import TableHeader
 from roamtui.markdown.visible import VisiblePiece, VisibleText
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.sentences import HARD_BREAK, iter_sentence_ends
-from roamtui.text import DASHES, Bounds, find_body_start
+from roamtui.text import DASHES, Bounds, compute_body_start
 
 _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
 """The start of a tag whose end is cut off."""
@@ -130,16 +130,16 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def as_row(self) -> VisibleText:
         """A row with its column heads: ``Fees | 2022 — | 2021 5``. Empty cells are left out."""
-        return VisibleText(tuple(_write_row(self.cells, self._column_heads)))
+        return VisibleText(tuple(_write_row(self.cells, self._column_headers)))
 
     @cached_property
-    def head_words(self) -> str:
+    def header_words(self) -> str:
         """The known heads of the columns in which a row has text. Empty for any other unit."""
-        pairs = zip(self._column_heads or (), self.cells, strict=False)
+        pairs = zip(self._column_headers or (), self.cells, strict=False)
         return " ".join(head for head, cell in pairs if head and cell.text.strip())
 
     @cached_property
-    def _column_heads(self) -> tuple[str, ...] | None:
+    def _column_headers(self) -> tuple[str, ...] | None:
         return None if self.header is None else self.header.find(self.row)
 
 
@@ -155,7 +155,7 @@ def read_units(text: str) -> TextUnits:
     """Read the blocks and units of a Markdown text, without its front matter."""
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
-    body_start = find_body_start(text)
+    body_start = compute_body_start(text)
     # blank lines replace the front matter, so that offsets do not change
     source = _NOT_LINE_END.sub(" ", text[:body_start]) + text[body_start:]
     markdown = parse_markdown(source)
@@ -230,7 +230,7 @@ class _UnitLister:
                     self._add_code(block, leads)
                 case List():
                     self._add_list(block, leads if before is None else (*leads, before))
-                case Quote(title=title, blocks=inner_blocks, start=start, label_end=end):
+                case BlockQuote(title=title, blocks=inner_blocks, start=start, label_end=end):
                     if title:
                         bounds = title[0].start, title[-1].end
                         self._add(UnitKind.PARAGRAPH, bounds, leads, (title,))

@@ -33,7 +33,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
-    allow_calls: bool = True
+    allows_calls: bool = True
     """If False, the model must answer without tools. They are still sent, for the provider's cache."""
 
 
@@ -173,7 +173,7 @@ class Model:
         """Estimate the tokens of some tools, or of the text that replaces them for a model without tools."""
         return TOOLLESS_TOKENS if self.refuses_tools else TOOL_TOKENS * count
 
-    def learn_size(self, estimated_tokens: int, counted_tokens: int) -> None:
+    def update_token_ratio(self, estimated_tokens: int, counted_tokens: int) -> None:
         """Learn how the model counts, from a request for which it has named the tokens."""
         if estimated_tokens > 0:
             self.token_ratio = max(1.0, min(_TOKEN_RATIO_MAX, counted_tokens / estimated_tokens))

@@ -53,7 +53,7 @@ async def stream_completion(
         Exception: Any litellm exception, a reply that breaks off, or a timeout.
     """
     reply = _ReplyAssembler()
-    arguments = build_arguments(job, resolved)
+    arguments = make_arguments(job, resolved)
     first_seconds = job.options.get_first_token_timeout(resolved.api_base)
     # The time limit of the connection is a last resort, so it is longer than `deadline`.
     httpx: Any = importlib.import_module("httpx")
@@ -90,7 +90,7 @@ async def stream_completion(
             await stream.aclose()
 
 
-def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
+def make_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
     """Build litellm's arguments for a completion, except for timeouts."""
     arguments = _build_common_arguments(resolved) | {
         "messages": _build_messages(job.request.messages),
@@ -109,7 +109,7 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
             }
             for tool in job.request.tools
         ]
-        if not job.request.allow_calls:
+        if not job.request.allows_calls:
             arguments["tool_choice"] = "none"
     if resolved.provider == "anthropic":
         # Anthropic caches a request up to each mark. One mark is after the system text, and so includes the

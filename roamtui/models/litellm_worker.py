@@ -23,8 +23,8 @@ from roamtui.models.http_clients import ReceivedReply, current_reply, restrict_c
 from roamtui.models.local_servers import (
     ASSUMED_WINDOW_TOKENS,
     OLLAMA_WINDOW_TOKENS,
-    ask_server,
     complete_url,
+    fetch_model_facts,
     get_server,
     is_loopback,
 )
@@ -40,7 +40,7 @@ from roamtui.models.worker_protocol import (
     encode_frame,
 )
 from roamtui.paths import write_all
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 
 _LITELLM_VARIABLES = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -149,7 +149,7 @@ class LitellmWorker:
         facts = ModelFacts()
         problem = ""
         try:
-            facts = await ask_server(resolved.provider, resolved.api_base, name, key)
+            facts = await fetch_model_facts(resolved.provider, resolved.api_base, name, key)
         except Exception as error:  # noqa: BLE001 -- a connection may fail in any way
             failure = to_failure(error, resolved, self._environ)
             problem = f"{failure.reason}. {failure.advice}"

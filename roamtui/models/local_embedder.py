@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.errors import ModelError
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.search.base import VectorArray
 from roamtui.search.lexicon import Language
 

@@ -1,7 +1,7 @@
 """Servers that run models on a person's own machine: where they listen, and what they say about a model.
 
-`ask_server` runs in the process of litellm. There, the HTTP client refuses redirects, and importing it does
-not delay the program.
+`fetch_model_facts` runs in the process of litellm. There, the HTTP client refuses redirects, and importing
+it does not delay the program.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ def complete_url(url: str, provider: str) -> str:
     return f"{url.rstrip('/')}/v1" if is_bare else url
 
 
-async def ask_server(provider: str, url: str, name: str, key: str | None) -> ModelFacts:
+async def fetch_model_facts(provider: str, url: str, name: str, key: str | None) -> ModelFacts:
     """Ask a server about the model `name`, for a few seconds. Ask only Ollama and servers like OpenAI's.
 
     Raises:
@@ -117,14 +117,14 @@ def read_openai(models: object, properties: object = None, studio: object = None
         _get(model, "meta", "n_ctx"),
         _get(loaded, "loaded_context_length"),
     )
-    window = next(filter(None, (_believe(window, _WINDOWS) for window in windows)), None)
+    window = next(filter(None, (_to_plausible_int(window, _WINDOWS) for window in windows)), None)
     # a chat template may support tools badly, so only one without tools says something
     lacks_tools = _get(properties, "chat_template_caps", "supports_tools") is False
     return ModelFacts(
         window_tokens=window,
         window_note=REPORTED if window else "",
         can_call_tools=False if lacks_tools else None,
-        parameters=_believe(_get(model, "meta", "n_params"), _PARAMETERS),
+        parameters=_to_plausible_int(_get(model, "meta", "n_params"), _PARAMETERS),
     )
 
 
@@ -135,13 +135,13 @@ def read_ollama(loaded: object, shown: object, name: str) -> ModelFacts:
     keys = details if isinstance(details, dict) else ()
     window_key = next((key for key in keys if key.endswith(".context_length")), "")
     capabilities = _get(shown, "capabilities")
-    limit = _believe(_get(details, window_key), _WINDOWS) or OLLAMA_WINDOW_TOKENS
-    window = _believe(_get(running, "context_length"), _WINDOWS)
+    limit = _to_plausible_int(_get(details, window_key), _WINDOWS) or OLLAMA_WINDOW_TOKENS
+    window = _to_plausible_int(_get(running, "context_length"), _WINDOWS)
     return ModelFacts(
         window_tokens=window or min(OLLAMA_WINDOW_TOKENS, limit),
         window_note=REPORTED if window else "roamtui requests this size from Ollama",
         can_call_tools="tools" in capabilities if isinstance(capabilities, list) else None,
-        parameters=_believe(_get(details, "general.parameter_count"), _PARAMETERS),
+        parameters=_to_plausible_int(_get(details, "general.parameter_count"), _PARAMETERS),
     )
 
 
@@ -158,6 +158,6 @@ def _get(value: object, *keys: str) -> object:
     return value
 
 
-def _believe(value: object, possible: range) -> int | None:
+def _to_plausible_int(value: object, possible: range) -> int | None:
     """Return a value if it is a whole number that can be true, or else None."""
     return value if isinstance(value, int) and value in possible else None

@@ -18,7 +18,7 @@ from roamtui.models.base import (
     TextDelta,
     ToolCallReceived,
 )
-from roamtui.models.tool_spec import READ_TOOL
+from roamtui.models.tool_spec import EXPAND_TOOL
 from roamtui.paths import get_resource_dir
 
 
@@ -53,6 +53,6 @@ class RecordedModel(Model):
             # a real model would need time to read the outline and the search results
             await asyncio.sleep(10 * self._seconds_per_word)
             arguments = json.dumps({"section_ids": opened})
-            call = ToolCall(id=f"recorded_{number}", name=READ_TOOL, arguments=arguments)
+            call = ToolCall(id=f"recorded_{number}", name=EXPAND_TOOL, arguments=arguments)
             yield ToolCallReceived(call)
         yield ReplyFinished("stop")

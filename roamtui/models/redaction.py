@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.messages import ToolCall
 from roamtui.models.base import ModelEvent, TextDelta, ThinkingDelta, ToolCallReceived
-from roamtui.plain import MASK, mask_logins
+from roamtui.sanitiser import MASK, mask_logins
 
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
 _SECRET_LENGTH_MIN = 8

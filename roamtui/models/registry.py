@@ -13,7 +13,7 @@ from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.web.urls import normalise_url
 
 

@@ -103,7 +103,7 @@ async def _stream_counted(
                         needs_estimate = False
                         meter.add(add_cost(usage, model.facts.prices))
                         if usage.source == "provider":
-                            model.learn_size(sent.input_tokens, usage.input_tokens)
+                            model.update_token_ratio(sent.input_tokens, usage.input_tokens)
                     case _:
                         pass
                 yield event

@@ -24,7 +24,7 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
 )
-from roamtui.models.written_calls import CODE_BLOCK, cites, is_quoted, parse_calls
+from roamtui.models.written_calls import CODE_BLOCK, has_citation, is_quoted, parse_calls
 
 # Marks are in lower case. No mark begins with another one.
 _THOUGHT_STARTS = (
@@ -130,7 +130,7 @@ class ReplyReader:
         calls = () if is_cut else parse_calls(reply[-ARGUMENTS_LENGTH_MAX:], self._names)
         code = CODE_BLOCK.match(held)
         is_explained = code is not None and held[code.end() :].strip() != ""
-        is_broken = bool(held) and not calls and not cites(reply) and not is_explained
+        is_broken = bool(held) and not calls and not has_citation(reply) and not is_explained
         if calls and self._answer and not held and self._mode is _Mode.ANSWER:
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
         if calls:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-READ_TOOL = "expand_sections"
+EXPAND_TOOL = "expand_sections"
 """The tool that a line such as ``READ: a8a96034, b9e8ef5c`` calls."""
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from roamtui.conversation.messages import Message, Role, ToolCall
 from roamtui.conversation.not_found import is_not_found
 from roamtui.models.base import ModelRequest
-from roamtui.models.tool_spec import READ_TOOL
+from roamtui.models.tool_spec import EXPAND_TOOL
 from roamtui.outline.ids import WORD, has_only_ids, list_ids
 
 READ_START = "READ:"
@@ -49,13 +49,15 @@ def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     """
     read = _READ.search(text)
     start = 0 if read is None else read.start()
-    is_ids = has_only_ids(_READ.sub("", text[start:]).replace(READ_TOOL, "")) and not _NUMBERS.fullmatch(text)
-    if READ_TOOL in names and is_ids and not list_ids(text[:start]):
-        return (_make_call(READ_TOOL, {"section_ids": list_ids(text)}),)
+    is_ids = has_only_ids(_READ.sub("", text[start:]).replace(EXPAND_TOOL, "")) and not _NUMBERS.fullmatch(
+        text
+    )
+    if EXPAND_TOOL in names and is_ids and not list_ids(text[:start]):
+        return (_make_call(EXPAND_TOOL, {"section_ids": list_ids(text)}),)
     if not names or is_not_found(text):
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
-    if cites(text):
+    if has_citation(text):
         code_start = re.compile(rf"\s*(?:[<{{\[]|{pattern.pattern})")
         text = CODE_BLOCK.sub(lambda fence: fence[0] if code_start.match(fence["code"]) else "", text)
     calls: list[ToolCall] = []
@@ -72,7 +74,7 @@ def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def cites(text: str) -> bool:
+def has_citation(text: str) -> bool:
     """Return whether a reply has a citation. Then it is an answer, which may explain a call."""
     return _CITATION.search(text) is not None
 
@@ -111,11 +113,11 @@ def remove_tools(request: ModelRequest) -> ModelRequest:
     Only calls that open sections are kept. Messages alternate between user and assistant, because
     many chat templates demand it.
     """
-    advice = f"{_NO_TOOLS} {_READ_REQUEST}" if request.tools and request.allow_calls else _NO_TOOLS
+    advice = f"{_NO_TOOLS} {_READ_REQUEST}" if request.tools and request.allows_calls else _NO_TOOLS
     messages: list[Message] = []
     opening_ids: set[str] = set()
     for message in request.messages:
-        opening = [call for call in message.tool_calls if call.name == READ_TOOL]
+        opening = [call for call in message.tool_calls if call.name == EXPAND_TOOL]
         opening_ids.update(call.id for call in opening)
         text = message.text
         role = message.role

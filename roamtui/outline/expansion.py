@@ -31,7 +31,7 @@ from roamtui.outline.labels import format_library_title, format_line_range, form
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.text import Span, estimate_tokens, format_tokens, split_parts
 
 _LIST_TOKENS = 2_300
@@ -83,7 +83,7 @@ def render_section(
     writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, part_tokens=part_tokens)
     reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
-        if reference.steps:
+        if reference.range_numbers:
             return writer.make_range_block(reference)
         tokens = min(compute_outline_budget(library, None), part_tokens)
         outline = render_outline(library, budget_tokens=tokens).rstrip()
@@ -95,7 +95,7 @@ def render_section(
         return ExpandedBlock(text=f"{problem} Nearest: {suggested}." if suggested else problem)
     reference = replace(reference, section_id=library.resolve_alias(reference.section_id))
     node = library.node(reference.section_id)
-    if reference.steps or node.kind is NodeKind.FOLDER:
+    if reference.range_numbers or node.kind is NodeKind.FOLDER:
         return writer.make_range_block(reference)
     if node.kind in LOADED_ON_DEMAND and not node.is_loaded:
         text = f"[{node.id}] {format_path(library, node.id)}: {node.problem or 'It is not loaded.'}"
@@ -195,10 +195,10 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         """Make the block of a range of children, with their texts if small, or else with lines for them."""
         library = self.library
         parent_id = reference.section_id
-        steps = reference.steps
+        range_numbers = reference.range_numbers
         ranges = ChildRanges.for_section(library, parent_id)
         children = ranges.children
-        bounds = ranges.get_bounds(steps)
+        bounds = ranges.get_bounds(range_numbers)
         if not children:
             return ExpandedBlock(text=f"[{parent_id}] has nothing below it.")
         if bounds is None:
@@ -213,7 +213,12 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
         size = ranges.tokens_before[end] - ranges.tokens_before[start]
         is_small = size <= min(WHOLE_TOKENS_MAX, self.part_tokens)
-        if steps and not is_root and is_small and library.node(children[start]).kind is NodeKind.SECTION:
+        if (
+            range_numbers
+            and not is_root
+            and is_small
+            and library.node(children[start]).kind is NodeKind.SECTION
+        ):
             documents = {library.node(child).span.doc for child in children[start:end] if library.grafts}
             first = library.node(children[start]).span
             whole = replace(first, end=library.node(children[end - 1]).span.end)
@@ -221,9 +226,9 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
                 text = self._render_text(parent_id, whole, new)
                 return self._make_block(parent_id, [head, *text], new)
         if end - start > LISTED_MAX:
-            lines = ranges.describe(parent_id, steps)
+            lines = ranges.describe(parent_id, range_numbers)
         else:
-            tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
+            tokens = _RANGE_LIST_TOKENS if range_numbers else _LIST_TOKENS
             tokens = tokens if self.part_tokens == PART_TOKENS else min(tokens, self.part_tokens)
             lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
         listing = "\n".join([head, *lines])

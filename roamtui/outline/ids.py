@@ -37,11 +37,11 @@ class Reference(Struct, frozen=True, kw_only=True):
     section_id: str
     part: int | None = None
     """1-based part of the section's own text. Texts for the model call it a page."""
-    steps: tuple[int, ...] = ()
+    range_numbers: tuple[int, ...] = ()
     """1-based number of a range of the section's children, then of a range within that range, and so on."""
 
 
-class Mark(Struct, frozen=True):
+class IdMark(Struct, frozen=True):
     """A place in a text that has ids of sections, with the brackets around them and the words inside."""
 
     start: int
@@ -56,11 +56,11 @@ def parse_reference(text: str) -> Reference | None:
     match = _REFERENCE.match(text.strip(_AROUND).lower())
     if match is None:
         return None
-    section_id, part, steps = match.groups()
+    section_id, part, range_numbers = match.groups()
     return Reference(
         section_id=section_id,
         part=int(part) if part else None,
-        steps=tuple(int(step) for step in steps.split(".")) if steps else (),
+        range_numbers=tuple(int(step) for step in range_numbers.split(".")) if range_numbers else (),
     )
 
 
@@ -74,9 +74,9 @@ def has_only_ids(text: str) -> bool:
     return _ONLY_IDS.fullmatch(text) is not None
 
 
-def iter_marks(
-    text: str, known: Container[str], accepts: Callable[[Mark], bool] | None = None
-) -> Iterator[Mark]:
+def iter_id_marks(
+    text: str, known: Container[str], accepts: Callable[[IdMark], bool] | None = None
+) -> Iterator[IdMark]:
     """Yield the marks of a text: `known` ids, in brackets of any form or without brackets.
 
     An id that is not known is a mark only in plain square brackets, and only if `accepts` says so.
@@ -87,18 +87,18 @@ def iter_marks(
         section_ids = (word[:8] for word in list_ids(match[0]))
         named = tuple(dict.fromkeys(section_id for section_id in section_ids if section_id in known))
         if named:
-            yield Mark(match.start(), match.end(), named)
+            yield IdMark(match.start(), match.end(), named)
         elif accepts is not None and (plain := _PLAIN_MARK.fullmatch(match[0])) is not None:
-            unknown = Mark(match.start(), match.end(), (plain[1],))
+            unknown = IdMark(match.start(), match.end(), (plain[1],))
             if accepts(unknown):
                 yield unknown
 
 
-def strip_marks(text: str, known: Container[str]) -> str:
+def strip_id_marks(text: str, known: Container[str]) -> str:
     """Remove the ids of `known` sections that this program put into a text."""
     return _PLAIN_MARK.sub(lambda match: "" if match[1] in known else match[0], text)
 
 
-def disguise_marks(text: str) -> str:
+def disguise_id_marks(text: str) -> str:
     """Put what looks like a mark in round brackets, so that nobody takes a title for an id."""
     return _BRACKETED.sub(r"(\1)", text)

@@ -10,9 +10,9 @@ from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
-from roamtui.outline.ids import disguise_marks
-from roamtui.plain import sanitise_line, shorten, strip_anchor
-from roamtui.text import Span, find_body_start, format_tokens, normalise_letters
+from roamtui.outline.ids import disguise_id_marks
+from roamtui.sanitiser import sanitise_line, shorten, strip_anchor
+from roamtui.text import Span, compute_body_start, format_tokens, normalise_letters
 
 TITLE_LENGTH_MAX = 120
 PATH_STEP = " › "
@@ -34,7 +34,7 @@ _HEADING = re.compile(
 
 def escape(text: str) -> str:
     """Escape text as one line that cannot be mistaken for an id of this program."""
-    return disguise_marks(sanitise_line(text))
+    return disguise_id_marks(sanitise_line(text))
 
 
 def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
@@ -141,7 +141,7 @@ def has_own_text(library: Library, section_id: str) -> bool:
         return False
     text = library.text_at(node.own_span)
     if node.kind is NodeKind.PREAMBLE:
-        return bool(text[find_body_start(text) :].strip())
+        return bool(text[compute_body_start(text) :].strip())
     return bool((strip_heading(text) if node.kind is NodeKind.SECTION else text).strip())
 
 

@@ -12,7 +12,7 @@ from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP, format_path
 from roamtui.outline.structure import get_canonical_id
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 
 _CANDIDATES_MAX = 10_000
 """Maximum number of titles to compare. This takes up to 50 ms, during which no other thread runs."""
@@ -117,7 +117,7 @@ def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     return tuple(ids[index] for index, score in _rank_similar(wanted, titles) if score >= _SCORE_MIN)
 
 
-def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
+def suggest_unread_pages(library: Library, query: str) -> tuple[str, ...]:
     """Return the ids of up to 3 links to unread pages, those with titles most similar to `query`."""
     unread = [*_iter_unread_pages(library)]
     titles = [library.node(page_id).title for page_id in unread]

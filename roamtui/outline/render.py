@@ -34,7 +34,7 @@ from roamtui.outline.structure import (
     list_roots,
     make_entries,
 )
-from roamtui.plain import shorten
+from roamtui.sanitiser import shorten
 from roamtui.text import ROMAN_NUMERALS, estimate_tokens
 
 OUTLINE_TOKENS = 700

@@ -11,8 +11,8 @@ from msgspec import Struct
 from roamtui.document.library import Library
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_and_heading, format_node_title, has_own_text
-from roamtui.plain import format_count
-from roamtui.text import find_body_start, format_tokens
+from roamtui.sanitiser import format_count
+from roamtui.text import compute_body_start, format_tokens
 
 LISTED_MAX = 250
 """Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to
@@ -59,7 +59,7 @@ def _make_entry(library: Library, node_id: str) -> OutlineEntry | None:
         below = list_outline_children(library, canonical)
         if file is not None and file.sole_row:
             opening = file.text[: file.columns.starts[file.sole_row]]
-            if opening[find_body_start(opening) :].strip():
+            if opening[compute_body_start(opening) :].strip():
                 below = (*file.ids[: file.sole_row], *below)
         if len(below) > 1 or not library.node(node_id).is_loaded or has_own_text(library, node_id):
             break
@@ -136,14 +136,14 @@ class ChildRanges(Struct, frozen=True):
             size = size * 2
             tokens = tokens * 2
 
-    def get_bounds(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
+    def get_bounds(self, range_numbers: tuple[int, ...]) -> tuple[int, int] | None:
         """Return the start and the (exclusive) end of a range of children, or None if there is no such range.
 
         The first step is the number of a range of all children, from 1. The next step is the number of a
         range within that range, and so on.
         """
         start, end = 0, len(self.children)
-        for step in steps:
+        for step in range_numbers:
             parts = self.split(start, end)
             if not 1 <= step <= len(parts):
                 return None
@@ -151,13 +151,13 @@ class ChildRanges(Struct, frozen=True):
         return start, end
 
     def describe(
-        self, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50
+        self, section_id: str, range_numbers: tuple[int, ...] = (), *, title_length_max: int = 50
     ) -> list[str]:
         """Render a line for each part of a range: id, first and last title, number of sections, and size.
 
-        For `steps`, see `get_bounds`. With a `title_length_max` of 0, the titles are left out.
+        For `range_numbers`, see `get_bounds`. With a `title_length_max` of 0, the titles are left out.
         """
-        bounds = self.get_bounds(steps)
+        bounds = self.get_bounds(range_numbers)
         lines = []
         for number, (start, end) in enumerate(self.split(*bounds) if bounds is not None else (), start=1):
             ends = [self.library.node(self.children[index]) for index in dict.fromkeys((start, end - 1))]
@@ -166,7 +166,7 @@ class ChildRanges(Struct, frozen=True):
                 shown = [" … ".join(format_node_title(node, length_max=title_length_max) for node in ends)]
             count = format_count(end - start, "section")
             size = f"({count}, {format_tokens(self.tokens_before[end] - self.tokens_before[start])})"
-            reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
+            reference = f"{section_id}:c{'.'.join(map(str, (*range_numbers, number)))}"
             if end - start == 1:
                 reference = get_canonical_id(self.library, self.children[start])
             lines.append(" ".join((f"- [{reference}]", *shown, size)))

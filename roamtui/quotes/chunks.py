@@ -100,13 +100,13 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
             case "character":
                 numbers = [unicodedata.numeric(each, None) for each in chunk[start - 1 : start + 1]]
                 is_inside = start > 0 and None not in numbers
-                words.append(_make_word(fold_word(match[0]), start, end, INSIDE if is_inside else 0))
+                words.append(_make_word(normalise_word(match[0]), start, end, INSIDE if is_inside else 0))
             case "lowered":
-                words.append(_make_word(f"_{fold_word(match[0])}", start, end, INSIDE))
+                words.append(_make_word(f"_{normalise_word(match[0])}", start, end, INSIDE))
             case "note":
-                words.append(_make_word(fold_word(match[0].strip("[]^()")), start, end, NOTE))
+                words.append(_make_word(normalise_word(match[0].strip("[]^()")), start, end, NOTE))
             case kind:
-                value = fold_word(match[0].strip("^(){}⁽⁾"))
+                value = normalise_word(match[0].strip("^(){}⁽⁾"))
                 after_figure = kind == "power" and chunk[start - 1].isdigit()
                 is_power = after_figure or _is_power(chunk[position:start], chunk[end:])
                 words.append(_make_word(f"^{value}", start, end, INSIDE if is_power else NOTE))
@@ -123,7 +123,7 @@ def divide_code_chunk(chunk: str) -> tuple[Word, ...]:
     words: list[Word] = []
     for match in _CODE_PARTS.finditer(chunk):
         start, end = match.span()
-        key = hash(match[0] if match[0].isascii() else fold_word(match[0]))
+        key = hash(match[0] if match[0].isascii() else normalise_word(match[0]))
         is_inside = core_start < start < core_end
         words.append(Word(start, end, key, (key,), INSIDE if is_inside else 0))
     return tuple(words)
@@ -159,7 +159,7 @@ def _read_run(chunk: str, start: int, end: int) -> list[Word]:
     if is_sign(text):
         # A single dash divides words, and a row of asterisks is a rule.
         is_word = text == "*" or not all(map(_is_edge, text))
-        return [_make_word(fold_word(text.strip(_BRACKETS)), start, end)] if is_word else []
+        return [_make_word(normalise_word(text.strip(_BRACKETS)), start, end)] if is_word else []
     low, high = 0, len(text)
     has_figure = any(map(str.isdigit, text))
     while _is_edge(text[low], has_figure=has_figure) and not _belongs_to_next(text, low):
@@ -167,7 +167,7 @@ def _read_run(chunk: str, start: int, end: int) -> list[Word]:
     while _is_edge(text[high - 1], has_figure=has_figure):
         high -= 1
     word = _FRACTIONS.sub(r" \g<0>", text[low:high]).lstrip()  # 1½ has two numbers
-    return [_make_word(fold_word(word), start + low, start + high)]
+    return [_make_word(normalise_word(word), start + low, start + high)]
 
 
 def _is_edge(character: str, *, has_figure: bool = True) -> bool:
@@ -186,7 +186,7 @@ def _belongs_to_next(text: str, index: int) -> bool:
     return _HYPHENS.sub("-", text[index]) == "-" and _AFTER_DASH.match(following) is not None
 
 
-def fold_word(text: str) -> str:
+def normalise_word(text: str) -> str:
     """Return a text in the form of exact keys: NFKC, with one form of dashes and apostrophes."""
     if text.isascii():
         return text

@@ -27,8 +27,7 @@ from msgspec import Struct
 from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
-from roamtui.outline.ids import ID, Mark, iter_marks
-from roamtui.plain import sanitise_text
+from roamtui.outline.ids import ID, IdMark, iter_id_marks
 from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import (
     PASSAGE_LABEL,
@@ -37,6 +36,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.quotes.words import read_words
+from roamtui.sanitiser import sanitise_text
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import expand_sources
 from roamtui.text import blank_matches
@@ -130,17 +130,17 @@ def _parse_quote(text: str) -> str:
         return text[1:-1]
 
 
-def find_claimed_marks(text: str, library: Library | None) -> Iterator[Mark]:
+def find_claimed_marks(text: str, library: Library | None) -> Iterator[IdMark]:
     """Yield the marks of a text that quotes the `library`, which is None if the source cannot be opened.
 
     Words that look like an id, but occur in the library's text, are ignored.
     """
 
-    def is_invented(mark: Mark) -> bool:
+    def is_invented(mark: IdMark) -> bool:
         words = text[mark.start : mark.end]
         return library is None or not any(words in document.text for document in library.documents)
 
-    return iter_marks(text, () if library is None else library, is_invented)
+    return iter_id_marks(text, () if library is None else library, is_invented)
 
 
 def read_claims(markdown: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:
@@ -152,7 +152,7 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
         return exported
     text = blank_document_lines(markdown)
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
-    marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
+    marks = [IdMark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
     without_links = blank_matches(_LINK, text)
     marks += find_claimed_marks(without_links, library)
     marks.sort(key=attrgetter("start"))
@@ -215,7 +215,7 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
 def _read_edited(text: str, name: str, claims: Iterable[Claim]) -> Iterator[Claim]:
     """Yield the quotes in an export's answers that its lists lack, because a person has changed them."""
     listed = [_read_key(claim.quote) for claim in claims]
-    marks = tuple(Mark(*match.span(), (match[0],)) for match in _ANY_MARK.finditer(text))
+    marks = tuple(IdMark(*match.span(), (match[0],)) for match in _ANY_MARK.finditer(text))
     for quotation in read_answer(text, marks).quotes:
         key = _read_key(quotation.text)
         if quotation.marks and not quotation.is_code and not any(key in other for other in listed):

@@ -15,13 +15,19 @@ from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.coverage import measure_coverage
-from roamtui.outline.ids import strip_marks
+from roamtui.outline.ids import strip_id_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_span, iter_in_span
-from roamtui.quotes.full_sentence import find_surroundings, is_bare
+from roamtui.quotes.full_sentence import covers_whole_sentence, find_quoted_sentence
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest
-from roamtui.quotes.verdicts import PLACES_MAX, choose_place, cite_found, make_citation, resolve_citation
+from roamtui.quotes.verdicts import (
+    PLACES_MAX,
+    choose_place,
+    make_citation,
+    make_found_citation,
+    resolve_citation,
+)
 from roamtui.quotes.words import read_plain_words
 from roamtui.text import Span
 
@@ -116,7 +122,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         status=status,
         span=found.span,
         section_id=library.find_node_at(found.span.doc, found.span.start) or "",
-        surroundings=find_surroundings(library, found.parts, is_exact=is_exact),
+        surroundings=find_quoted_sentence(library, found.parts, is_exact=is_exact),
         is_sentence_compared=None if claim.sentence == "" else bool(sentence),
     )
 
@@ -146,7 +152,7 @@ def _find_words(
     """
     section = None if section_id is None else library.node(section_id).content_span
     texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
-    for words in dict.fromkeys((quote, strip_marks(quote, library))):
+    for words in dict.fromkeys((quote, strip_id_marks(quote, library))):
         for text in texts if section is None else [section, *texts]:
             places = [*islice(iter_in_span(words, library, text), PLACES_MAX)]
             kept = next((place for place in places if _has_sentence(quote, sentence, place, library)), None)
@@ -162,8 +168,8 @@ def _find_words(
 def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
     if not sentence:
         return False
-    now = find_surroundings(library, found.parts, is_exact=False)
-    if now is None or (sentence == quote and is_bare(now)):
+    now = find_quoted_sentence(library, found.parts, is_exact=False)
+    if now is None or (sentence == quote and covers_whole_sentence(now)):
         return sentence == quote
     return read_plain_words(sentence).loose.keys == read_plain_words(now.text).loose.keys
 
@@ -296,7 +302,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         holder = library.find_node_at(span.doc, span.start) if is_gone else None
         is_elsewhere = not (was_in_own and (place.is_in_section or is_gone))
         section_id = holder or citation.section_id
-        again = cite_found(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
+        again = make_found_citation(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
         marked = resolve_citation(citation, library)
         if marked is not None and quote in library.clean_text(marked):
             again = replace(again, span=marked)  # the span of a passage has the marks around its words too

@@ -151,7 +151,7 @@ def _is_long(quote: str) -> bool:
     return sum(map(str.isalnum, quote)) >= _LENGTH_MIN
 
 
-class _Run(NamedTuple):
+class _WordRun(NamedTuple):
     """Rows of the first and the last word that match."""
 
     first: int
@@ -200,11 +200,11 @@ def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
 
 def _find_parts(
     variant: _QuoteVariant, words: TextWords, text: str, *, is_exact: bool
-) -> Iterator[tuple[_Run, ...]]:
+) -> Iterator[tuple[_WordRun, ...]]:
     """Yield the runs of a quote's parts for each of its places. All are in one sentence or row."""
     first, *others = variant.parts
     if is_exact:
-        firsts: Iterable[_Run] = _find_exact_runs(first, words)
+        firsts: Iterable[_WordRun] = _find_exact_runs(first, words)
         following = [sorted(_find_exact_runs(part, words)) for part in others]
     else:
         firsts = _find_loose_runs(first, words)
@@ -214,7 +214,7 @@ def _find_parts(
     for run in firsts:
         chosen = [run]
         for runs in following:
-            index = bisect_left(runs, _Run(chosen[-1].last + 1, 0))
+            index = bisect_left(runs, _WordRun(chosen[-1].last + 1, 0))
             if index == len(runs) or not _may_omit(words, text, chosen[-1].last, runs[index].first):
                 break
             chosen.append(runs[index])
@@ -222,15 +222,15 @@ def _find_parts(
             yield tuple(chosen)
 
 
-def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_Run]:
+def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_WordRun]:
     for first in _find_keys(part.exact, words.exact):
-        run = _Run(first, first + len(part) - 1)
+        run = _WordRun(first, first + len(part) - 1)
         rows = range(first, run.last + 1)
         if _is_whole(run, words) and _has_brackets(part, range(len(part)), words, rows):
             yield run
 
 
-def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Run]:
+def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_WordRun]:
     """Yield the places of a part by its loose keys: with note marks and list numbers, then without any."""
     pairs = [(part.loose, words.loose)]
     if part.plain is not part.loose or words.plain is not words.loose:
@@ -243,7 +243,7 @@ def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Run]:
         rows = keys.rows
         for start in _find_keys(quoted.keys, keys.keys):
             end = start + len(sought) - 1
-            run = _Run(rows[start], rows[end])
+            run = _WordRun(rows[start], rows[end])
             begins_word = not start or rows[start - 1] != run.first
             ends_word = end + 1 == len(rows) or rows[end + 1] != run.last
             is_whole = begins_word and ends_word and _is_whole(run, words)
@@ -271,7 +271,7 @@ def _has_brackets(part: TextWords, part_rows: Sequence[int], words: TextWords, r
     return negative <= in_quote <= in_text
 
 
-def _is_whole(run: _Run, words: TextWords) -> bool:
+def _is_whole(run: _WordRun, words: TextWords) -> bool:
     """Return whether a run neither begins nor ends inside a word."""
     after = run.last + 1
     continues = after < len(words) and words.flags[after] & INSIDE
@@ -307,7 +307,7 @@ def _has_sentence_end(text: str, start: int, end: int) -> bool:
 
 
 def _make_match(
-    quote: str, text: str, shift: int, words: TextWords, runs: Sequence[_Run], *, is_exact: bool
+    quote: str, text: str, shift: int, words: TextWords, runs: Sequence[_WordRun], *, is_exact: bool
 ) -> QuoteMatch:
     """Make a match of runs of `words`, whose offsets count from `shift` in the text."""
     parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]

@@ -21,8 +21,8 @@ from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.quoted_sentence import QuotedSentence, format_gap, list_near_bounds
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import VisiblePiece, VisibleText
-from roamtui.plain import sanitise_text
 from roamtui.quotes.find import PUNCTUATION
+from roamtui.sanitiser import sanitise_text
 from roamtui.sentences import continues_sentence
 from roamtui.text import ROMAN_NUMERALS, Bounds, Span
 
@@ -59,7 +59,7 @@ class _Segment(NamedTuple):
     """The bounds of the quote in the source of the text."""
 
 
-def find_surroundings(
+def find_quoted_sentence(
     library: Library, parts: Sequence[Span], *, is_exact: bool = True
 ) -> QuotedSentence | None:
     """Find the text around the parts of a quote, or None if it adds nothing to an exact quote."""
@@ -73,7 +73,7 @@ def find_surroundings(
     return line.finish(is_exact=is_exact)
 
 
-def is_bare(surroundings: QuotedSentence) -> bool:
+def covers_whole_sentence(surroundings: QuotedSentence) -> bool:
     """Return whether a quote leaves out only punctuation of its sentence: no word, and no other sign."""
     return not any(text.strip(f"{PUNCTUATION} ") for text in surroundings.unquoted)
 
@@ -287,7 +287,7 @@ class _SentenceWriter:
         """Return what was written, or None if it adds neither a word nor a strike-out to an exact quote."""
         quoted = self._join(self._quoted)
         written = QuotedSentence(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
-        adds_nothing = is_exact and is_bare(written) and not written.struck
+        adds_nothing = is_exact and covers_whole_sentence(written) and not written.struck
         return written if quoted and not adds_nothing else None
 
     def _join(self, bounds: Iterable[Bounds]) -> tuple[Bounds, ...]:

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from roamtui.document.headings import scan_headings
-from roamtui.quotes.chunks import fold_word
+from roamtui.quotes.chunks import normalise_word
 from roamtui.quotes.words import read_words
 from roamtui.text import Bounds
 
@@ -57,7 +57,7 @@ def _keep_letters(text: str) -> str:
     """Return only the letters and figures of a text, folded so that the same words are equal."""
     from html import unescape  # noqa: PLC0415
 
-    return _OTHER_SIGNS.sub("", fold_word(unescape(text)).casefold())
+    return _OTHER_SIGNS.sub("", normalise_word(unescape(text)).casefold())
 
 
 @lru_cache(maxsize=16)

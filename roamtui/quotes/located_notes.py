@@ -10,12 +10,12 @@ from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import Note
 from roamtui.document.library import Library, normalise_name
 from roamtui.outline.labels import PATH_STEP, make_path
-from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, recheck
-from roamtui.quotes.full_sentence import find_surroundings
+from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import list_path_titles
+from roamtui.sanitiser import sanitise_line
 from roamtui.text import Span
 
 
@@ -35,7 +35,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
         return self.new_citation or self.note.citation
 
     @property
-    def change_note(self) -> str:
+    def change_label(self) -> str:
         """What has changed at the place, in a few words for a person; empty if nothing has."""
         is_quote = self.note.citation.quote is not None
         match self.status:
@@ -101,7 +101,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
             finding.section_id, library, quote=new_words, state=QuoteState.EXACT, span=finding.span
         )
         if not is_changed:
-            surroundings = find_surroundings(library, [finding.span])
+            surroundings = find_quoted_sentence(library, [finding.span])
             new_citation = replace(new_citation, surroundings=surroundings)
     return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
 
@@ -116,7 +116,7 @@ def _find_section_id(note: Note, library: Library) -> str:
     return next((named_id for named_id in named if make_path(library.node(named_id)) == path), section_id)
 
 
-def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
+def make_span_citation(section_id: str, span: Span | None, library: Library) -> Citation:
     """Make a citation of a section, or of the text of a span in it."""
     if span is None:
         return make_citation(section_id, library)

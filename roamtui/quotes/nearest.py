@@ -20,7 +20,7 @@ from roamtui.markdown.inline import extract_words
 from roamtui.quotes.find import find_in_span, split_at_ellipses
 from roamtui.quotes.spans import widen_to_sections
 from roamtui.quotes.words import BRACKETS, TextWords, read_plain_words, read_words
-from roamtui.sentences import get_sentence
+from roamtui.sentences import widen_to_sentences
 from roamtui.text import Bounds, Span
 
 SIMILARITY_MIN = 0.65
@@ -152,7 +152,7 @@ def _find_similar(
     if similarity <= similarity_min:
         return None
     # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence.
-    start, end = get_sentence(text, words.starts[first], words.ends[last])
+    start, end = widen_to_sentences(text, words.starts[first], words.ends[last])
     for _ in range(blocks[0].a):
         if first and words.starts[first - 1] >= start:
             first -= 1

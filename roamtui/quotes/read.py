@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from roamtui.markdown.units import list_units
 from roamtui.markdown.visible import VisiblePiece, VisibleText
-from roamtui.outline.ids import WORD, Mark
+from roamtui.outline.ids import WORD, IdMark
 from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
 from roamtui.text import INVISIBLE, Bounds, blank_matches
@@ -63,7 +63,7 @@ _OWN_MARK = re.compile(
 )
 
 
-class CitationMark(Struct, frozen=True):
+class CitedId(Struct, frozen=True):
     """One id in a mark."""
 
     section_id: str
@@ -91,7 +91,7 @@ class Quotation(Struct, frozen=True):
     """Index of the sentence that contains the opening quotation mark."""
     context: str = ""
     """The text of its sentence, which tells which of several places is meant."""
-    marks: Sequence[CitationMark] = ()
+    marks: Sequence[CitedId] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
 
@@ -99,30 +99,30 @@ class ParsedAnswer(Struct, frozen=True, kw_only=True):
     """The quotes and the marks of an answer, in order."""
 
     quotes: tuple[Quotation, ...]
-    marks: tuple[CitationMark, ...]
+    marks: tuple[CitedId, ...]
     """Marks inside quotes cite nothing, and are left out."""
 
 
 @lru_cache(maxsize=8)
-def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> ParsedAnswer:
+def read_answer(answer: str, marks: tuple[IdMark, ...] = ()) -> ParsedAnswer:
     """Find an answer's quotes. Each gets those of the `marks` that may be its source, likeliest first."""
     masked = _mask(answer, marks)
     quotes = _extract_quotations(answer, masked)
     ends = _list_sentence_ends(masked, quotes)
     starts = [quote.start for quote in quotes]
-    marks_by_sentence = defaultdict[int, list[CitationMark]](list)
+    marks_by_sentence = defaultdict[int, list[CitedId]](list)
     for mark in marks:
         before = bisect_right(starts, mark.start) - 1
         if before < 0 or mark.start >= quotes[before].end:
             sentence = bisect_right(ends, mark.start)
             for section_id in mark.section_ids:
-                marks_by_sentence[sentence].append(CitationMark(section_id, mark.start, sentence))
+                marks_by_sentence[sentence].append(CitedId(section_id, mark.start, sentence))
     quotes_by_sentence = defaultdict[int, list[Quotation]](list)
     for quote in quotes:
         sentence = bisect_right(ends, quote.start)
         quotes_by_sentence[sentence].append(replace(quote, sentence=sentence))
     placed: list[Quotation] = []
-    introduction: Sequence[CitationMark] = ()  # the marks of the last sentence with a colon
+    introduction: Sequence[CitedId] = ()  # the marks of the last sentence with a colon
     is_introduced = False  # by the sentence before
     for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
         own = marks_by_sentence.get(sentence, [])
@@ -169,7 +169,7 @@ def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:
     return ends
 
 
-def _mask(answer: str, marks: Iterable[Mark]) -> str:
+def _mask(answer: str, marks: Iterable[IdMark]) -> str:
     """Return an answer of the same length, with `FILLER` or `_LINK` for each character of a mark."""
     answer = answer.replace(FILLER, " ").replace(_LINK, " ")
     parts: list[str] = []
@@ -180,12 +180,12 @@ def _mask(answer: str, marks: Iterable[Mark]) -> str:
     return "".join([*parts, answer[position:]])
 
 
-def _bind(masked: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
+def _bind(masked: str, quotes: Sequence[Quotation], marks: Sequence[CitedId]) -> Iterator[Quotation]:
     """Yield the quotes of a sentence, each with the marks directly after it, or else with the nearest."""
     # the sentence names a section before it quotes
     leads = bool(quotes and marks) and marks[0].start < quotes[0].start
     starts = [mark.start for mark in marks]
-    chosen: Sequence[CitationMark] = ()
+    chosen: Sequence[CitedId] = ()
     position = 0
     for quote in quotes:
         index = bisect_left(starts, quote.start)

@@ -21,11 +21,11 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.units import UnitKind, list_units, split_unit
-from roamtui.outline.ids import Mark, iter_marks, strip_marks
+from roamtui.outline.ids import IdMark, iter_id_marks, strip_id_marks
 from roamtui.outline.labels import list_titles, make_path
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
-from roamtui.quotes.full_sentence import find_surroundings
-from roamtui.quotes.read import WORDS_MIN, CitationMark, ParsedAnswer, Quotation, read_answer
+from roamtui.quotes.full_sentence import find_quoted_sentence
+from roamtui.quotes.read import WORDS_MIN, CitedId, ParsedAnswer, Quotation, read_answer
 from roamtui.quotes.spans import widen_to_pages
 from roamtui.quotes.words import read_words
 from roamtui.search.terms import TermMatcher
@@ -36,7 +36,7 @@ PLACES_MAX = 1000
 _ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
 
 
-class JudgedMark(Struct, frozen=True, kw_only=True):
+class VerdictMark(Struct, frozen=True, kw_only=True):
     """An id between square brackets, as a person sees it."""
 
     start: int
@@ -59,27 +59,27 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
     """An answer with its verdicts. All offsets are in its text."""
 
     citations: tuple[Citation, ...]
-    marks: tuple[JudgedMark, ...]
+    marks: tuple[VerdictMark, ...]
     """In order."""
     markdown: Markdown
     """The blocks of the answer. `Words.group` is an index of `groups`. The label of a mark is a link."""
     groups: tuple[Citation | Unsourced, ...]
     """For each group of words, the citation that they quote, or `Unsourced`."""
-    link_marks: tuple[JudgedMark | None, ...]
+    link_marks: tuple[VerdictMark | None, ...]
     """The mark of each link, or None if the link leads to a page."""
 
-    def judge(self, group: int | None, link: int | None) -> JudgedMark | Citation | Unsourced | None:
+    def judge(self, group: int | None, link: int | None) -> VerdictMark | Citation | Unsourced | None:
         """Return the mark that a link is, or else what the words of a group quote, or None."""
         mark = None if link is None else self.link_marks[link]
         return mark or (None if group is None else self.groups[group])
 
 
-def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]) -> list[Mark]:
+def list_answer_marks(answer: str, citations: Sequence[Citation], known: Container[str]) -> list[IdMark]:
     """List the marks of an answer: the marks of its citations, and other known ids outside of its quotes."""
     cited = {(citation.section_id, start) for citation in citations for start in citation.marks}
     quoted = sorted((citation.start, citation.end) for citation in citations)
-    marks: list[Mark] = []
-    for mark in iter_marks(answer, known, lambda mark: (mark.section_ids[0], mark.start) in cited):
+    marks: list[IdMark] = []
+    for mark in iter_id_marks(answer, known, lambda mark: (mark.section_ids[0], mark.start) in cited):
         index = bisect_right(quoted, (mark.start, len(answer))) - 1
         is_in_quote = index >= 0 and mark.start < quoted[index][1]
         if not is_in_quote:
@@ -103,14 +103,14 @@ def make_proof(
             numbers_of[citation.section_id, start].append(number)
         for start in citation.marks[:1]:
             states_of[citation.section_id, start].append(citation.state)
-    marks: list[JudgedMark] = []
-    for mark in list_marks(answer, citations, known):
+    marks: list[VerdictMark] = []
+    for mark in list_answer_marks(answer, citations, known):
         for section_id in mark.section_ids:
             numbers = numbers_of.get((section_id, mark.start), [])
             states = states_of.get((section_id, mark.start), [])
             verdict = max(states, key=[*QuoteState].index, default=QuoteState.NO_QUOTE)
             marks.append(
-                JudgedMark(
+                VerdictMark(
                     start=mark.start,
                     end=mark.end,
                     section_id=section_id,
@@ -159,7 +159,7 @@ def list_unsourced(answer: str, citations: Sequence[Citation], known: Container[
     """
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
-    places = [mark.start for mark in list_marks(answer, citations, known)]
+    places = [mark.start for mark in list_answer_marks(answer, citations, known)]
     places += (citation.start for citation in citations)
     units = list_units(answer, parse_markdown(answer))
     last_places = [max((at for at in places if unit.start <= at < unit.end), default=-1) for unit in units]
@@ -185,14 +185,14 @@ class QuoteChecker:
         self._question = state.exchanges[-1].question if state.exchanges else ""
         self._cited: dict[tuple[object, ...], Citation | None] = {}
 
-    def cite(self, answer: str) -> tuple[Citation, ...]:
+    def list_citations(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
 
         A mark shows the citations of its own quotes with their signs. Without a quote, it shows the numbers
         of the citations of its section in its sentence.
         """
         parsed = self._read_answer(answer)
-        placed: list[tuple[Citation, CitationMark | Quotation]] = []
+        placed: list[tuple[Citation, CitedId | Quotation]] = []
         for quote in parsed.quotes:
             key = quote.text, quote.is_code, quote.context, *(mark.section_id for mark in quote.marks)
             if key not in self._cited:
@@ -239,7 +239,7 @@ class QuoteChecker:
         return tuple(unnamed)
 
     def _read_answer(self, answer: str) -> ParsedAnswer:
-        marks = iter_marks(
+        marks = iter_id_marks(
             answer, self._library, lambda mark: not self._has_read(answer[mark.start : mark.end])
         )
         return read_answer(answer, tuple(marks))
@@ -258,14 +258,14 @@ class QuoteChecker:
         """
         if not quote.marks:
             return None
-        for words in dict.fromkeys((quote.text, strip_marks(quote.text, self._library))):
+        for words in dict.fromkeys((quote.text, strip_id_marks(quote.text, self._library))):
             for mark in quote.marks:
                 places = self._list_in_section(words, mark.section_id)
                 if (found := self._choose(places, quote.context)) is not None:
-                    return cite_found(mark.section_id, self._library, words, found)
+                    return make_found_citation(mark.section_id, self._library, words, found)
             if not quote.is_code and (found := self._find_elsewhere(words, quote.context)) is not None:
                 section_id = quote.marks[0].section_id
-                return cite_found(section_id, self._library, words, found, is_elsewhere=True)
+                return make_found_citation(section_id, self._library, words, found, is_elsewhere=True)
         if quote.is_code:
             return None
         section_id = quote.marks[0].section_id
@@ -325,7 +325,7 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
     matchers = [*map(TermMatcher.for_question, contexts)]
 
     def count_shared(place: FoundQuote) -> list[int]:
-        around = find_surroundings(library, place.parts, is_exact=False)
+        around = find_quoted_sentence(library, place.parts, is_exact=False)
         section_id = library.find_node_at(place.span.doc, place.span.start) or library.root_id
         text = " ".join([*list_titles(library, section_id), "" if around is None else around.text])
         return [len(matcher.find_terms(text)) for matcher in matchers]
@@ -333,13 +333,13 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
     return max(best, key=count_shared)
 
 
-def cite_found(
+def make_found_citation(
     section_id: str, library: Library, quote: str, found: FoundQuote, *, is_elsewhere: bool = False
 ) -> Citation:
     """Make the citation of a quote with the section that the answer names, even if it was found elsewhere."""
     state = QuoteState.EXACT if found.is_exact else QuoteState.RESPELLED
     state = QuoteState.ELSEWHERE if is_elsewhere else state
-    surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
+    surroundings = find_quoted_sentence(library, found.parts, is_exact=found.is_exact)
     citation = make_citation(section_id, library, quote=quote, state=state, span=found.span)
     return replace(citation, surroundings=surroundings)
 

@@ -9,9 +9,9 @@ from roamtui.conversation.citations import CHANGED_LABEL, UNREAD_LABEL, Citation
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
-from roamtui.plain import format_json, sanitise_line
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
 from roamtui.quotes.words import read_words
+from roamtui.sanitiser import format_json, sanitise_line
 from roamtui.text import blank_matches, normalise_line_ends
 
 SENTENCE_LABEL = "In full:"
@@ -27,7 +27,7 @@ PASSAGE_LABEL = "passage"
 """Written in place of the verdict in the sources of an answer that consists of passages."""
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class CitationDescription(Struct, frozen=True, kw_only=True):
     """What the line of a citation says, in the words that all front ends use."""
 
     section_id: str
@@ -40,7 +40,7 @@ class Source(Struct, frozen=True, kw_only=True):
     """Where the quote is, or that it was not found."""
 
 
-def describe_source(citation: Citation, library: Library) -> Source:
+def describe_citation(citation: Citation, library: Library) -> CitationDescription:
     """Say where a quote is, or that it was not found."""
     section_id = citation.section_id
     state = citation.state
@@ -75,7 +75,9 @@ def describe_source(citation: Citation, library: Library) -> Source:
         place = f"{place}, written otherwise"
     elif citation.quote is None:
         place = f"{place}, {state.label}"
-    return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
+    return CitationDescription(
+        section_id=section_id, document="" if file == title else file, title=title, place=place
+    )
 
 
 def _format_file(doc: str) -> str:

@@ -14,7 +14,7 @@ from roamtui.search.lexicon import STOP_WORDS, Language, stem
 from roamtui.search.terms import (
     detect_language,
     extract_query_terms,
-    find_quoted_phrases,
+    extract_quoted_phrases,
     normalise_term,
     normalise_unicode,
 )
@@ -102,7 +102,7 @@ def expand_abbreviations(question: str, library: Library) -> str:
 def _list_forms(query: str) -> dict[str, list[str]]:
     """Return each word of a query that may be called absent. If a text has one of its forms, it is not."""
     query = normalise_unicode(query)
-    quoted = find_quoted_phrases(query, words_min=1)
+    quoted = extract_quoted_phrases(query, words_min=1)
     forms = {phrase: [_normalise(phrase)] for phrase in quoted}
     for phrase in quoted:
         query = query.replace(phrase, " ")

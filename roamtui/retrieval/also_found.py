@@ -12,13 +12,13 @@ from typing import NamedTuple
 from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.labels import format_short_path
-from roamtui.plain import sanitise_line
-from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.question_search import ModelView
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.sentences import RANKED_LENGTH_MAX
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens
 
-LEAD = "Also found, with the words around the match:"
+ALSO_FOUND_LEAD = "Also found, with the words around the match:"
 _WINDOW = 80
 """Maximum number of characters from the first term of a match to its last."""
 _REACH = 30
@@ -27,7 +27,7 @@ WORDS_LENGTH_MAX = 200
 """Maximum number of characters of the document's words in a line. Longer text counts as an excerpt."""
 
 
-class FurtherPlace(NamedTuple):
+class AlsoFoundLine(NamedTuple):
     """A section with a line under "also found"."""
 
     section_id: str
@@ -38,11 +38,11 @@ class FurtherPlace(NamedTuple):
 
 def list_also_found(
     view: ModelView, section_ids: Iterable[str], matcher: TermMatcher, tokens_max: int
-) -> list[FurtherPlace]:
+) -> list[AlsoFoundLine]:
     """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated."""
     library = view.library
-    places: list[FurtherPlace] = []
-    left = tokens_max - estimate_tokens(LEAD)
+    places: list[AlsoFoundLine] = []
+    left = tokens_max - estimate_tokens(ALSO_FOUND_LEAD)
     for section_id in section_ids:
         span = _choose_words(view, section_id, matcher)
         if span is None:
@@ -52,7 +52,7 @@ def list_also_found(
         left -= estimate_tokens(line) + 1
         if left < 0:
             break
-        places.append(FurtherPlace(section_id, line, span))
+        places.append(AlsoFoundLine(section_id, line, span))
     return places
 
 
@@ -84,7 +84,7 @@ def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, i
 
     The words are in one paragraph, list item, row or line of code, and not in a heading.
     """
-    places = matcher.locate(text)
+    places = matcher.list_occurrences(text)
     for unit in read_units(text).units if places else ():
         inside = places[bisect_left(places, (unit.start,)) : bisect_left(places, (unit.end,))]
         for first, (start, end, _) in enumerate(inside if unit.kind is not UnitKind.HEADING else ()):

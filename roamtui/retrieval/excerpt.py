@@ -16,7 +16,7 @@ from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import Sentence, UnitKind, read_units
 from roamtui.outline.delivered import Delivered, join_delivered, subtract_delivered
 from roamtui.retrieval import policy
-from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.search.sentences import RankedSentence, get_first_sentence, rank_sentences
 from roamtui.search.terms import TermMatcher
@@ -65,7 +65,7 @@ class _Cutter:
         self._matcher = matcher
         self._chosen: dict[str, tuple[Span, ...]] = {}
         self._left = min(view.room_tokens, tokens_max)
-        self._tokens_min = policy.LINE_TOKENS // 2
+        self._tokens_min = policy.SENTENCE_EXCERPT_TOKENS // 2
 
     def add_first(self, section_id: str) -> None:
         """Add a section that the query names or the person opened, whole if possible."""
@@ -92,7 +92,7 @@ class _Cutter:
             share = int((self._left - count * policy.HEAD_TOKENS) * score / weight)
             weight -= score
             room = self._left - policy.HEAD_TOKENS
-            own_max = min(max(share, policy.LINE_TOKENS), room)
+            own_max = min(max(share, policy.SENTENCE_EXCERPT_TOKENS), room)
             if own_max < self._tokens_min:
                 return
             spans = self._excerpt(section_id, own_max, own_max)
@@ -159,7 +159,7 @@ class _Cutter:
         library = self._view.library
         (heads,) = library.list_headers([span])  # without them, the rows of a table are prose
         text = heads + library.clean_text(span)
-        bounds = select_excerpt(text, self._matcher, tokens_max=tokens_max, whole_max=whole_max)
+        bounds = cut_excerpt(text, self._matcher, tokens_max=tokens_max, whole_max=whole_max)
         parts = ((max(0, start - len(heads)), end - len(heads)) for start, end in bounds)
         return tuple(span.get_part(start, end) for start, end in parts if start < end)
 
@@ -202,7 +202,7 @@ def has_text(library: Library, span: Span) -> bool:
     return any(unit.kind is not UnitKind.HEADING for unit in read_units(text).units)
 
 
-def select_excerpt(
+def cut_excerpt(
     text: str, matcher: TermMatcher, *, tokens_max: int, whole_max: int = 0
 ) -> tuple[Bounds, ...]:
     """Return the bounds of the parts of a text that answer best, in order. A bare heading has none.

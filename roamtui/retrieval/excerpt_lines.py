@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from roamtui.document.library import Library
 from roamtui.markdown.units import read_units
 from roamtui.outline.expansion import insert_marks, list_id_marks
-from roamtui.plain import sanitise_line
 from roamtui.retrieval.excerpt import has_text
+from roamtui.sanitiser import sanitise_line
 from roamtui.text import Span, estimate_tokens
 
 _GAP = "[…]"
@@ -46,7 +46,7 @@ def render_excerpt(library: Library, section_id: str, spans: Sequence[Span]) -> 
                 not text or before == "\n" or "\n" not in left_out
             )
             separator = " " if is_mid_line else "\n"
-            mark, words = mark_gap(library, gap)
+            mark, words = make_gap_mark(library, gap)
             named += words
             text += f"{before if text else ''}{mark}{separator}"
         elif text:
@@ -60,7 +60,7 @@ def render_excerpt(library: Library, section_id: str, spans: Sequence[Span]) -> 
     return quoted, named
 
 
-def mark_gap(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
+def make_gap_mark(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
     """Return the mark for what an excerpt leaves out, and the words in this mark, which can be quoted."""
     text = library.clean_text(gap)
     tokens = estimate_tokens(text)

@@ -11,10 +11,10 @@ from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval import policy
 from roamtui.retrieval.absent import format_absence_clause, list_absent_names
-from roamtui.retrieval.also_found import LEAD, list_also_found
-from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.also_found import ALSO_FOUND_LEAD, list_also_found
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
 from roamtui.retrieval.excerpt_lines import render_excerpt
+from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, estimate_tokens
@@ -74,7 +74,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     tokens_max = min(policy.ALSO_FOUND_TOKENS_MAX, left)
     also = list_also_found(view, others, matcher, tokens_max)
     if also:
-        lines += [LEAD, *(place.line for place in also)]
+        lines += [ALSO_FOUND_LEAD, *(place.line for place in also)]
     return HitList(
         text="\n".join(lines),
         excerpts=(*excerpts, *(place.span for place in also)),

@@ -3,7 +3,7 @@
 # What is sent to a model with a question
 EXCERPTS_MAX = 6
 """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
-FOUND_MAX = 18
+HITS_MAX = 18
 """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
 WITH_NAMED_TOKENS_MAX = 500
 """Maximum size of the other hits if a question names financial statements. With 1,300, 2 % more first
@@ -14,7 +14,7 @@ LATER_TOKENS_MAX = 2_400
 """Maximum size of all search results that a model gets in one step, after its first request."""
 NEIGHBOURHOOD_TOKENS = 200
 """Size of the outline near the hits."""
-MAP_TOKENS_WITH_CLEAR_HIT = 400
+OUTLINE_TOKENS_WITH_CLEAR_HIT = 400
 """Size of the outline at the start if the first question has a clear hit or names a section. With 250,
 14 of 55 contracts have no chapter in it."""
 
@@ -29,7 +29,7 @@ HITS_TOKENS_MAX = 2_000
 """Maximum size of all excerpts. With 1,300, judges missed the second clause."""
 HEAD_TOKENS = 40
 """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
-LINE_TOKENS = 60
+SENTENCE_EXCERPT_TOKENS = 60
 """Size of the excerpt of a hit if there is only room for its best sentence."""
 NAMED_EXCERPT_TOKENS = 700
 """Size of the excerpt of a section that the query names, if there is no room for all of it."""

@@ -120,7 +120,7 @@ class KeywordRanker:
         self._store: SectionStore | None = None
         self._index: SectionIndex | None = None
 
-    def get_index(self, library: Library, on_progress: ProgressCallback | None = None) -> SectionIndex:
+    def update_index(self, library: Library, on_progress: ProgressCallback | None = None) -> SectionIndex:
         """Bring the index up to date with `library`, and return it."""
         while self._index is None or self._index.library is not library:
             location = self._location
@@ -138,10 +138,10 @@ class KeywordRanker:
     ) -> Ranking:
         """Return up to `limit` hits; see `Searcher.search`. They have no snippets, which take longer."""
         try:
-            return _rank(self.get_index(library), query, limit, within, earlier)
+            return _rank(self.update_index(library), query, limit, within, earlier)
         except IndexLostError as error:
             self._use_memory(error)
-            return _rank(self.get_index(library), query, limit, within, earlier)
+            return _rank(self.update_index(library), query, limit, within, earlier)
 
     def _use_memory(self, error: IndexLostError) -> None:
         """Keep the index in memory from now on. If it was there already, raise `error`."""

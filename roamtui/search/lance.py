@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.errors import UsageError
-from roamtui.plain import mask_logins, sanitise_line, shorten
+from roamtui.sanitiser import mask_logins, sanitise_line, shorten
 from roamtui.search.base import IndexLostError
 
 _TABLE = "vectors_"

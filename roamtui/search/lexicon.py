@@ -49,7 +49,7 @@ def _read_lists() -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(filter(None, lines.split("\n"))) for name, lines in _LISTS.findall(text)}
 
 
-def list_words(name: str) -> tuple[str, ...]:
+def get_word_list(name: str) -> tuple[str, ...]:
     """Return the words of a list in `lexicon.txt`."""
     return tuple(" ".join(_read_lists()[name]).split())
 
@@ -71,15 +71,15 @@ class Language(StrEnum):
     GERMAN = "de"
 
 
-STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) for language in Language}
+STOP_WORDS_BY_LANGUAGE = {language: frozenset(get_word_list(f"stop {language}")) for language in Language}
 STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
 """English words that do not narrow a search."""
-ASKING_WORDS = frozenset(word for language in Language for word in list_words(f"asking {language}"))
+ASKING_WORDS = frozenset(word for language in Language for word in get_word_list(f"asking {language}"))
 """Words with which a question starts."""
 ROOT_LENGTH_MIN = 4
 """Minimum letters of a root. Shorter ones would join unrelated words."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
-_GERMAN_ENDINGS = list_words("endings de")
+_GERMAN_ENDINGS = get_word_list("endings de")
 """Endings of inflected words. If one ends with another, the longer one comes first."""
 
 

@@ -272,7 +272,7 @@ class Searcher:
     def _update_indexes(self, on_progress: ProgressCallback | None = None) -> VectorIndex | None:
         library = self._library
         if self._indexed_library is not library:
-            store = self._words.get_index(library, on_progress).store
+            store = self._words.update_index(library, on_progress).store
             self._vectors = self._open_vectors(library, store)
             self._indexed_library = library
         return self._vectors

@@ -19,7 +19,7 @@ from roamtui.markdown.units import (
     split_sentences,
     split_unit,
 )
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 
@@ -48,7 +48,7 @@ def read_key_sentence(text: str, start: int, end: int) -> KeySentence:
     source = text[start:end]
     unit = get_unit(text, start)
     words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
-    row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.head_words else ""
+    row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.header_words else ""
     return KeySentence(words, row)
 
 
@@ -84,7 +84,7 @@ def make_question_matcher(question: str, texts: Sequence[str]) -> TermMatcher:
 
 def get_row_name(unit: Unit) -> str:
     """Return the first cell of a row with its column head in lower case, such as "class c", or empty."""
-    return unit.as_row.text.partition(" | ")[0].casefold() if unit.head_words else ""
+    return unit.as_row.text.partition(" | ")[0].casefold() if unit.header_words else ""
 
 
 def rank_sentences(
@@ -101,7 +101,7 @@ def rank_sentences(
     text. `join_row` returns the terms that a row has from rows of other tables.
     """
     units = read_units(text).units
-    terms_by_unit = _assign_terms(units, matcher.locate(text))
+    terms_by_unit = _assign_terms(units, matcher.list_occurrences(text))
     if join_row is not None:
         for index, unit in enumerate(units):
             terms_by_unit[index] += [(unit.start, unit.start, term) for term in join_row(unit)]
@@ -114,7 +114,7 @@ def rank_sentences(
     for index, places in terms_by_unit.items():
         unit = units[index]
         sentences = split_unit(text, unit) if unit.kind not in HEADING_KINDS else ()
-        of_heads = matcher.locate(unit.head_words) if unit.kind.is_row else ()
+        of_heads = matcher.list_occurrences(unit.header_words) if unit.kind.is_row else ()
         for number, located in _assign_terms(sentences, places).items():
             start, end = sentences[number].start, sentences[number].end
             terms = dict.fromkeys(term for *_, term in chain(located, of_heads))

@@ -16,7 +16,7 @@ from roamtui.search.lexicon import (
     STOP_WORDS_BY_LANGUAGE,
     Language,
     get_synonyms,
-    list_words,
+    get_word_list,
     reduce_word,
 )
 from roamtui.text import INVISIBLE, UNSPACED
@@ -57,7 +57,7 @@ _SIMILARITY_MIN = 0.79
 """Minimum similarity of a correction: one slip in five letters. Rounding would make 0.8 exclude it."""
 _SIMILAR_MAX = 3
 _ACCENT = re.compile("[\u0300-\u036f]")
-_GERMAN_QUESTION_WORDS = frozenset(list_words("asking de"))
+_GERMAN_QUESTION_WORDS = frozenset(get_word_list("asking de"))
 """Words that start questions and do not exist in English. One of them is enough to detect German."""
 _GERMAN_STOP_WORDS_MIN = 2
 """Minimum number of German stop words, without those that are English too, to detect German."""
@@ -127,7 +127,7 @@ def detect_language(text: str) -> Language:
     return Language.GERMAN if is_clear and len(distinctive) > len(only_english) else Language.ENGLISH
 
 
-def find_quoted_phrases(text: str, words_min: int = 2) -> tuple[str, ...]:
+def extract_quoted_phrases(text: str, words_min: int = 2) -> tuple[str, ...]:
     """Return the phrases of at least `words_min` words in double quotation marks, normalised, each once."""
     phrases = dict.fromkeys(match[1] for match in _PHRASE.finditer(normalise_unicode(text)))
     return tuple(phrase for phrase in phrases if words_min <= len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
@@ -135,7 +135,7 @@ def find_quoted_phrases(text: str, words_min: int = 2) -> tuple[str, ...]:
 
 def extract_phrases(text: str) -> tuple[str, ...]:
     """Return the normalised words of the phrases in double quotation marks, each once."""
-    return tuple(dict.fromkeys(" ".join(tokenise(phrase)) for phrase in find_quoted_phrases(text)))
+    return tuple(dict.fromkeys(" ".join(tokenise(phrase)) for phrase in extract_quoted_phrases(text)))
 
 
 def extract_query_terms(text: str) -> tuple[str, ...]:
@@ -235,7 +235,7 @@ class TermMatcher:
         """Whether no term is a content word, as in "who is it for?"."""
         return STOP_WORDS_BY_LANGUAGE[self.language].issuperset(self.terms)
 
-    def locate(self, text: str) -> list[tuple[int, int, str]]:
+    def list_occurrences(self, text: str) -> list[tuple[int, int, str]]:
         """Return the start and end of each occurrence of a term in a text, and the term, in order."""
         places = [
             (*match.span(), term)
@@ -271,4 +271,4 @@ class TermMatcher:
 
     def find_terms(self, text: str) -> frozenset[str]:
         """Return the terms that a text has."""
-        return frozenset(term for *_, term in self.locate(text))
+        return frozenset(term for *_, term in self.list_occurrences(text))

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from roamtui.convert.conversion import convert, is_quick
-from roamtui.convert.converted import ExtractedText, ProgressCallback, has_tesseract
+from roamtui.convert.converted import ConvertedText, ProgressCallback, has_tesseract
 from roamtui.convert.formats import CONVERTERS_VERSION, PDF, Format
 from roamtui.errors import SourceError
 from roamtui.file_cache import FileCache
@@ -40,7 +40,7 @@ def convert_cached(
     *,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
     on_progress: ProgressCallback | None = None,
-) -> ExtractedText:
+) -> ConvertedText:
     """Convert a file to Markdown, or load its text from the cache.
 
     Raises:
@@ -48,14 +48,14 @@ def convert_cached(
     """
     runs_ocr = conversion.reads_scans and source_format is PDF and has_tesseract()
     languages = conversion.ocr_languages if runs_ocr else ()
-    converted: ExtractedText | None = None
-    cache: FileCache[ExtractedText] | None = None
+    converted: ConvertedText | None = None
+    cache: FileCache[ConvertedText] | None = None
     cache_name = ""
     if conversion.cache_dir is not None and not is_quick(source_format, data):
         digest = blake2b(data, digest_size=16, key=source_format.name.encode())
         digest.update(str(CONVERTERS_VERSION).encode())
         stem = digest.hexdigest()
-        cache = FileCache(conversion.cache_dir, ExtractedText, _CACHE_BYTES_MAX)
+        cache = FileCache(conversion.cache_dir, ConvertedText, _CACHE_BYTES_MAX)
         cache_name = f"{stem}.{'+'.join(languages).replace('/', '-')}"
         names = sorted((path.name for path in cache.folder.glob(f"{stem}.*")), reverse=True)
         converted = next(filter(None, map(cache.load, [cache_name] if languages else names)), None)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.errors import SourceError, format_reason
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.read import (
     DOCUMENT_SUFFIXES,
@@ -25,7 +25,13 @@ from roamtui.sources.read import (
     explain_error,
     to_source_text,
 )
-from roamtui.sources.source_names import assign_keys, format_name, format_names, join_sources, split_sources
+from roamtui.sources.source_names import (
+    assign_keys,
+    format_file_name,
+    format_file_names,
+    join_sources,
+    split_sources,
+)
 
 FILES_MAX = 20_000
 """Maximum number of files per source. The others are skipped with a note."""
@@ -81,7 +87,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     def left_out(self) -> tuple[str, ...]:
         """Each kind of skipped file that may be a document, in a few words."""
         documents = {kind: names for kind, names in self.skipped.items() if kind != _OTHER_KINDS}
-        kinds = [f"{format_names(sorted(names))} ({plural})" for (_, plural), names in documents.items()]
+        kinds = [f"{format_file_names(sorted(names))} ({plural})" for (_, plural), names in documents.items()]
         return (*kinds, _FULL.format(FILES_MAX)) if self.is_cut else tuple(kinds)
 
     @property
@@ -128,11 +134,11 @@ def list_folder(folder: Path) -> Listing:
     for place, inner, names in os.walk(
         root, onerror=lambda error: unreadable.append(Path(error.filename).name)
     ):
-        at = tuple(map(format_name, Path(place).relative_to(root).parts))
+        at = tuple(map(format_file_name, Path(place).relative_to(root).parts))
         watched.append(Path(place))
         for name in names:
             path = Path(place, name)
-            key = (*at, format_name(name))
+            key = (*at, format_file_name(name))
             if name.startswith(".") or is_ignored("/".join(key)):
                 continue
             file = _find_file(path, root)
@@ -145,11 +151,13 @@ def list_folder(folder: Path) -> Listing:
         kept = (name for name in inner if not is_skipped_folder(name))
         listed = (name for name in kept if not is_ignored(f"{'/'.join((*at, name))}/"))
         inner[:] = sorted(listed, key=make_sort_key)
-        outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
+        outside += [
+            "/".join((*at, format_file_name(name))) for name in inner if _escapes(Path(place, name), root)
+        ]
         if len(files) > FILES_MAX:
             break
         if len(at) >= DEPTH_MAX:
-            too_deep.extend("/".join((*at, format_name(name))) for name in inner)
+            too_deep.extend("/".join((*at, format_file_name(name))) for name in inner)
             inner.clear()
     if not files:
         raise SourceError(
@@ -159,7 +167,7 @@ def list_folder(folder: Path) -> Listing:
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
-        name=format_name(root.name) or str(root),
+        name=format_file_name(root.name) or str(root),
         files={"/".join(path): files[path] for path in paths},
         skipped={kind: tuple(names) for kind, names in skipped.items() if names},
         is_cut=len(files) > FILES_MAX,
@@ -297,7 +305,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
         listed.update(file.resolved for file in named_files.values())
     return Listing(
         source=join_sources(map(str, absolute)),
-        name=format_names([format_name(path.name) for path in absolute]),
+        name=format_file_names([format_file_name(path.name) for path in absolute]),
         files=dict(islice(files.items(), FILES_MAX)),
         skipped=skipped,
         is_cut=is_cut or len(files) > FILES_MAX,

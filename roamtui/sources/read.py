@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from roamtui.convert.conversion import detect_format
-from roamtui.convert.converted import ExtractedText, ProgressCallback
+from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import CONVERTED_SUFFIXES, SEPARATED, TEXT_SUFFIXES
 from roamtui.errors import SourceError, format_nearest_name, format_reason
@@ -27,7 +27,7 @@ _TOO_LARGE = (
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-class SourceText(ExtractedText, frozen=True, kw_only=True):
+class SourceText(ConvertedText, frozen=True, kw_only=True):
     """The decoded or converted text of a source, with its line ends."""
 
     source: str
@@ -84,7 +84,7 @@ def to_source_text(
     source_format = detect_format(data, name)
     if source_format is None:
         text, notes = decode_text(data, name)
-        converted = ExtractedText(text=text, notes=notes)
+        converted = ConvertedText(text=text, notes=notes)
     else:
         converted = convert_cached(data, name, source_format, conversion=conversion, on_progress=on_progress)
     return SourceText(

@@ -16,12 +16,12 @@ _PATH_SEPARATOR = re.compile(r", (?=~?/(?!/))" if os.sep == "/" else r", (?=(?:~
 doubles its slash, and the path still leads to the same file."""
 
 
-def format_name(name: str) -> str:
+def format_file_name(name: str) -> str:
     """Return a file name in which bytes that are not UTF-8 are escaped."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def format_names(names: list[str]) -> str:
+def format_file_names(names: list[str]) -> str:
     """List the first three names and how many more there are."""
     more = f" and {len(names) - _NAMES_SHOWN_MAX} more" if len(names) > _NAMES_SHOWN_MAX else ""
     return ", ".join(names[:_NAMES_SHOWN_MAX]) + more
@@ -58,9 +58,9 @@ def assign_keys(paths: Sequence[Path]) -> dict[str, Path]:
     shared = Counter(path.name for path in paths)
     keys: dict[str, Path] = {}
     for path in paths:
-        name = format_name(path.name)
+        name = format_file_name(path.name)
         if shared[path.name] > 1:
-            name = f"{name} ({format_name(path.parent.name)})"
+            name = f"{name} ({format_file_name(path.parent.name)})"
         numbered = chain((name,), (f"{name} ({number})" for number in count(2)))
         keys[next(key for key in numbered if key not in keys)] = path
     return keys

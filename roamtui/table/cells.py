@@ -12,9 +12,9 @@ from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import UnitKind, read_units, read_visible_line
 from roamtui.outline.coverage import Coverage
-from roamtui.plain import sanitise_line
 from roamtui.quotes.quotation_marks import list_quoted
-from roamtui.quotes.verdicts import list_marks
+from roamtui.quotes.verdicts import list_answer_marks
+from roamtui.sanitiser import sanitise_line
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = """\
@@ -161,14 +161,14 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
 def _read_on_one_line(passage: str) -> str:
     """Return the sentences, items and rows of a passage on one line. A row has the heads of its columns."""
     units = [unit for unit in read_units(passage).units if unit.kind is not UnitKind.TABLE_HEADER]
-    return sanitise_line(" · ".join(unit.as_row.text if unit.head_words else unit.words for unit in units))
+    return sanitise_line(" · ".join(unit.as_row.text if unit.header_words else unit.words for unit in units))
 
 
 def _parse_value(exchange: Exchange) -> str:
     """Return the first line of an answer that has words, as plain text without citation marks."""
     answer = exchange.answer
     cited = {citation.section_id for citation in exchange.citations}
-    for mark in reversed(list_marks(answer, exchange.citations, cited)):
+    for mark in reversed(list_answer_marks(answer, exchange.citations, cited)):
         answer = answer[: mark.start].rstrip(" ") + answer[mark.end :]
     lines = (_PLAIN_SIGN.sub(r"\\\g<0>", line.strip()) for line in answer.splitlines())
     value = next(filter(None, map(read_visible_line, lines)), "")

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from roamtui.errors import UsageError, format_reason
-from roamtui.plain import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten
 
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")
@@ -101,7 +101,7 @@ class _QuestionsFile(msgspec.Struct):
     questions: Annotated[tuple[Column, ...], msgspec.Meta(min_length=1)]
 
 
-def parse_question(text: str) -> Column:
+def parse_column(text: str) -> Column:
     """Make a column from a typed question. A type may follow: ``[yes/no]``, ``[date]``, ``[a | b]``.
 
     Raises:

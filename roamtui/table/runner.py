@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
-from roamtui.agent.consent import SpendingLimit
+from roamtui.agent.approvals import SpendingLimit
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
@@ -23,7 +23,7 @@ from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.search.searcher import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column
@@ -59,7 +59,7 @@ class TableRun(Struct, kw_only=True):
     pending: int = 0
     """Number of cells still to ask. It grows if a document that is opened has changed."""
     estimate: Usage = Usage()
-    """Expected usage of the pending cells. It is computed when `fill_table` asks for consent."""
+    """Expected usage of the pending cells. It is computed when `fill_table` asks for approval."""
     asked: int = 0
     """Number of cells that this run has finished, with or without an answer."""
     states: Counter[CellState] = field(default_factory=Counter)
@@ -139,7 +139,7 @@ async def fill_table(
             await plan.model.start()  # before this, its server and prices are unknown
             run.pending = sum(filler.must_ask(cell) for column, cell in cells if column in filler.columns)
             on_progress(run, None)
-            if run.pending and not await filler.has_consent():
+            if run.pending and not await filler.request_approval():
                 return run
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
@@ -161,18 +161,18 @@ class TableFiller(Struct, kw_only=True):
     on_progress: OnProgress
     confirm: Confirm
     spending: SpendingLimit
-    is_confirmed: bool | None = None
+    is_approved: bool | None = None
     """Whether the person agreed; None before they are asked."""
-    consent_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def has_consent(self) -> bool:
+    async def request_approval(self) -> bool:
         """Return whether the person agrees to asking the model. They are asked once in a run."""
-        async with self.consent_lock:
-            if self.is_confirmed is None:
+        async with self.approval_lock:
+            if self.is_approved is None:
                 model = self.plan.model
                 self.run.estimate = _estimate_usage(self.table.cells.values(), model, self.run.pending)
-                self.is_confirmed = model.name == OFFLINE or await self.confirm(self.run)
-            return self.is_confirmed
+                self.is_approved = model.name == OFFLINE or await self.confirm(self.run)
+            return self.is_approved
 
     def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
         """Return whether to ask for a cell. With `text_hash`, also ask if the cell is about another text.
@@ -191,7 +191,7 @@ class TableFiller(Struct, kw_only=True):
     async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
         """Fill row after row. All jobs take their rows from the same iterator `rows`."""
         for row in rows:
-            if self.run.stop_reason or self.is_confirmed is False:
+            if self.run.stop_reason or self.is_approved is False:
                 return
             try:
                 library, loader = await self._open(row)
@@ -221,7 +221,7 @@ class TableFiller(Struct, kw_only=True):
         cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
         missing = [column for column, cell in cells if self.must_ask(cell, library.files_hash)]
         self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
-        if missing and not await self.has_consent():
+        if missing and not await self.request_approval():
             return
         # providers cache the start of a prompt, and it depends on the start of the conversation's id
         prompt_id = make_conversation_id()

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.listing import list_files
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.cells import Cell

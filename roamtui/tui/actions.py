@@ -313,7 +313,7 @@ class Keymap(Struct, frozen=True):
     first_keys: Mapping[str, str]
     """By action id: the name of its first key for the screen, or a dash if it has no key."""
 
-    def for_scope(self, scope: Scope) -> Iterator[Action]:
+    def iter_actions(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
         return (action for action in self.actions.values() if action.scope is scope)
 
@@ -321,7 +321,7 @@ class Keymap(Struct, frozen=True):
     def chat_keys(self) -> frozenset[str]:
         """The keys that act in the conversation. A letter that is not among them begins a question there."""
         lines = (self.actions["move.down"], self.actions["move.up"])
-        return frozenset(key for action in (*self.for_scope(Scope.CHAT), *lines) for key in action.keys)
+        return frozenset(key for action in (*self.iter_actions(Scope.CHAT), *lines) for key in action.keys)
 
     def get_bound(self, action_ids: Iterable[str]) -> list[Action]:
         """Return the actions with these ids, except those that have no key."""
@@ -350,7 +350,7 @@ def make_bindings(*scopes: Scope, works_in: Iterable[Scope] = ()) -> list[Bindin
     return bindings
 
 
-def build_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
+def make_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
     """Apply a person's own keys, by action id. Other actions that work in the same place lose these keys."""
     actions = {action.id: action for action in ACTIONS}
     problems = []

@@ -25,9 +25,9 @@ from typing_extensions import override
 
 from roamtui.conversation.messages import RECORDED
 from roamtui.errors import EXIT_CANCELLED
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
-from roamtui.tui.actions import Scope, build_keymap, make_bindings
+from roamtui.tui.actions import Scope, make_bindings, make_keymap
 from roamtui.tui.context import DocumentSession, TableSession, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
@@ -80,7 +80,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.set_reactive(App.theme, theme)
         super().__init__()
         self._options = options
-        self._keys = build_keymap(options.keys)
+        self._keys = make_keymap(options.keys)
         self._first = first
         self._problems = " ".join(filter(None, (*self._keys.conflicts, theme_problem)))
         self.key_queue = KeyQueue(self, super().on_event)

@@ -13,7 +13,7 @@ from roamtui.conversation.events import (
     DocumentReloaded,
     QuestionAnswered,
 )
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import DocumentSession
 from roamtui.tui.key_queue import KeyQueue
@@ -42,7 +42,7 @@ class BackgroundWork:
     ) -> None:
         self._screen = screen
         self._agent = session.agent
-        self._reloads = session.reload_on_change
+        self._reloads = session.reloads_on_change
         self._key_queue = key_queue
         self._questions = questions
         self._status = status
@@ -65,7 +65,7 @@ class BackgroundWork:
         """Read the document again."""
         self._run(self._reload, "reloading")
 
-    def follow_event(self, event: ConversationEvent) -> None:
+    def handle_event(self, event: ConversationEvent) -> None:
         """Embed text that the event may have loaded, and check quotes that it may have changed."""
         if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
             self._run(self._embed_ahead, "embedding", replaces=True)
@@ -106,7 +106,7 @@ class BackgroundWork:
 
     async def _check_quotes(self) -> None:
         """Look up the quotes of all answers in the current document, and say how many changed."""
-        if changed := await self._agent.check_answers_again():
+        if changed := await self._agent.recheck_answers():
             words = f"{format_count(changed, 'quote')} changed since the answer"
             self._screen.post_message(NoticeRaised(words))
 

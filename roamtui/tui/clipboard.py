@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textual.screen import Screen
 from textual.widget import Widget
 
-from roamtui.plain import sanitise_text
+from roamtui.sanitiser import sanitise_text
 from roamtui.tui.actions import Keymap
 
 

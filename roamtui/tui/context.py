@@ -109,7 +109,7 @@ class DocumentSession(Struct, frozen=True, kw_only=True):
     if the document came from standard input, which cannot be read again."""
     opened_at: int = field(default_factory=time_ns)
     """A time before its files were read, in nanoseconds. It tells which files were written since."""
-    reload_on_change: bool = False
+    reloads_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
     notices: Sequence[str] = ()
     """Sentences to show at the start, for example that characters of the document were replaced."""

@@ -17,7 +17,7 @@ from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
 from textual.widgets import Input, TextArea
 
-from roamtui.plain import sanitise_paste
+from roamtui.sanitiser import sanitise_paste
 
 TYPING_SECONDS = 1.0
 """People who type seldom pause longer than this between two keys."""

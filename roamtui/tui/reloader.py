@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import FileStamps, SourceStamp

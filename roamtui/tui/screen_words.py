@@ -4,8 +4,8 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import replace_flags
 from roamtui.outline.labels import PATH_STEP, format_node_title
-from roamtui.plain import mask_logins, sanitise_line
 from roamtui.program import qualify_commands
+from roamtui.sanitiser import mask_logins, sanitise_line
 from roamtui.tui.actions import Keymap
 
 

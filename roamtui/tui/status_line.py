@@ -19,9 +19,9 @@ from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_sp
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.models.base import Model, format_window
-from roamtui.paths import display_path
-from roamtui.plain import sanitise_line
+from roamtui.paths import format_file_path
 from roamtui.program import qualify_commands
+from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_token_count
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
@@ -84,10 +84,10 @@ class StatusLine(ClickableLine):
         used = format_usage(state.spent)
         self.used = f"read {used}" if used else ""
 
-    def follow_event(self, event: ConversationEvent) -> None:
+    def handle_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
         was_running = self.reply.is_running
-        self.reply.follow_event(event)
+        self.reply.handle_event(event)
         if isinstance(event, QuestionReceived):
             self.message = ""
         if self.reply.is_running != was_running:
@@ -147,12 +147,14 @@ class HintLine(ClickableLine):
     def list_hinted(self) -> tuple[list[Action], list[Action]]:
         """List the actions to hint at on the left and on the right. In the question box, letters are text."""
         scopes = (self.scope, Scope.SECTION) if self.scope in SECTION_PANES else (self.scope,)
-        ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
+        ids = [action.id for scope in scopes for action in self._keys.iter_actions(scope) if action.is_hinted]
         if self.scope is not Scope.INPUT:
             ids = [*(_MATCH_HINTS if self.has_matches else ()), *ids]
         if self.scope in SECTION_PANES:
             ids = ["global.go_question", *ids]
-        always = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted and action.keys]
+        always = [
+            action for action in self._keys.iter_actions(Scope.GLOBAL) if action.is_hinted and action.keys
+        ]
         here = self._keys.get_bound([*ids, *_MORE_HINTS])
         if self.scope is Scope.INPUT:
             always, here = (
@@ -218,7 +220,7 @@ class HeaderLine(ClickableLine):
             hints = Content()
         room = width - hints.cell_length - (len(_GAP) if hints else 0)
         left = left.truncate(room, ellipsis=True)
-        source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
+        source = Content.styled(sanitise_line(format_file_path(self._library.source)), "$muted")
         if left.cell_length + len(_GAP) + source.cell_length <= room:
             left += " " * (room - left.cell_length - source.cell_length) + source
         return left + " " * (width - left.cell_length - hints.cell_length) + hints

@@ -14,7 +14,7 @@ from textual_serve.server import Server
 from typing_extensions import override
 
 from roamtui.errors import RoamtuiError, format_reason
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 
 HOST = "127.0.0.1"
 _SCRIPT = """

@@ -53,7 +53,7 @@ async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> Non
     assert third.messages[: len(second.messages)] == second.messages
     assert [tool.name for tool in first.tools] == _TOOLS
     assert first.tools == second.tools == third.tools
-    assert all(request.allow_calls for request in (first, second, third))
+    assert all(request.allows_calls for request in (first, second, third))
 
 
 async def test_sections_stay_open_for_a_follow_up() -> None:
@@ -73,7 +73,7 @@ async def test_a_model_that_never_stops_calling_is_stopped() -> None:
     last = await answer(agent)
     requests = model_of(agent).requests
     assert len(requests) == last.steps == 12
-    assert [request.allow_calls for request in requests] == [True] * 11 + [False]
+    assert [request.allows_calls for request in requests] == [True] * 11 + [False]
     assert requests[-1].tools == requests[0].tools != ()
     assert LAST_STEP_NOTE in requests[-1].messages[-1].text
     assert not any(LAST_STEP_NOTE in message.text for message in requests[-2].messages)
@@ -129,7 +129,7 @@ async def test_a_question_whose_answer_cannot_be_judged_is_closed_with_its_paid_
         raise ZeroDivisionError
 
     agent = make_agent(store=store)
-    monkeypatch.setattr(QuoteChecker, "cite", fail)
+    monkeypatch.setattr(QuoteChecker, "list_citations", fail)
     with pytest.raises(ZeroDivisionError):
         await ask(agent, "How much?", saying("It is two euros a day [1 ✓]."))
     agent.conversation.close()

@@ -21,7 +21,7 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.notices import format_steps, make_notices
+from roamtui.conversation.notices import format_steps, iter_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions, OpenSections
 from roamtui.document.library import Library
@@ -227,7 +227,7 @@ async def test_passages_are_shown_as_before_when_they_are_looked_up_again() -> N
     talk = Talk(agent=Agent(Conversation(library), NoModel(), Searcher(library)))
     answer = await talk.ask("What does a late cargo bike cost?")
     assert any(citation.key_sentence.shown for citation in answer.citations)
-    assert await talk.agent.check_answers_again() == 0
+    assert await talk.agent.recheck_answers() == 0
     assert talk.agent.conversation.state.exchanges[-1].citations == answer.citations
 
 
@@ -282,7 +282,7 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
     (exchange,) = conversation.state.exchanges
     assert exchange.stopped is stopped
     has_opened = any(isinstance(event, SectionsOpened) and event.opened_ids for event in exchange.events)
-    steps = [notice.format() for event in exchange.events for notice in make_notices(event, library)]
+    steps = [notice.format() for event in exchange.events for notice in iter_notices(event, library)]
     assert ("opened" in format_steps(exchange).replace("opened nothing new", "")) is has_opened
     assert has_opened is any("Opened" in step for step in steps)
     if "too few words of the question were found" in exchange.answer:
@@ -389,7 +389,7 @@ async def test_a_conversation_that_is_only_opened_elsewhere_leaves_no_copy(tmp_p
     await Talk(agent=Agent(first, NoModel(), Searcher(library))).ask("How much does a bicycle cost?")
     changed = replace(library, root=parse_document(FERRY.replace("bicycle", "tricycle")))
     second = Conversation(changed, store=store).resume(first.state.id)
-    await Agent(second, NoModel(), Searcher(changed)).check_answers_again()
+    await Agent(second, NoModel(), Searcher(changed)).recheck_answers()
     assert second.state.exchanges[-1].citations[0].is_changed
     second.close()
     assert len(store.list()) == 1
@@ -411,7 +411,7 @@ async def test_nothing_is_said_to_be_near_in_meaning_only_if_all_sections_were_c
 
 
 async def test_a_first_passage_with_all_words_matches_closely(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.retrieval.answers.NEAR_SIMILARITY_MIN", 2.0)
+    monkeypatch.setattr("roamtui.retrieval.best_passages.NEAR_SIMILARITY_MIN", 2.0)
     library = Library(
         source="codes.md", root=parse_document("# Codes\n\n| Code | What |\n|---|---|\n| T-1204 | closed |\n")
     )

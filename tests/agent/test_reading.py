@@ -5,7 +5,7 @@ from pathlib import Path
 from roamtui.answer_report import format_reading
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.notices import make_notices
+from roamtui.conversation.notices import iter_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, collect_events, expanding, make_agent, saying
@@ -52,7 +52,7 @@ async def test_sections_that_were_opened_with_a_question_and_had_no_room_are_nam
     events = await collect_events(agent, "How much?", AskOptions(open_first=tuple(_IDS)))
     state = agent.conversation.state
     waiting = [state.library.node(one).title for one, each in state.open_sections.items() if not each.deliveries]
-    told = [notice.format() for event in events for notice in make_notices(event, state.library)]
+    told = [notice.format() for event in events for notice in iter_notices(event, state.library)]
     count = len(waiting)
     assert 0 < count < len(state.open_sections) == _COUNT
     assert f"The model has no room left to open {count} sections: {', '.join(waiting)}" in told

@@ -4,15 +4,15 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
-from roamtui.agent.first_request import HITS_LEAD, retrieve_context
+from roamtui.agent.first_request import HITS_LEAD, choose_question_context
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.conversation.events import SectionsOpened, WarningRaised
 from roamtui.conversation.messages import Role
-from roamtui.conversation.question_flow import FOUND_LEAD
+from roamtui.conversation.question_flow import OPENED_LEAD
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError
-from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit, RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import (
@@ -63,7 +63,7 @@ async def test_the_first_request_contains_the_section_that_answers() -> None:
 
     assert len(model_of(agent).requests) == 1
     text = _last_question(agent)
-    assert text.index(FOUND_LEAD) < text.rindex("Herons wait for fish") < text.index(f"Question: {CLEAR}")
+    assert text.index(OPENED_LEAD) < text.rindex("Herons wait for fish") < text.index(f"Question: {CLEAR}")
     assert text.count("Herons wait for fish") == 1, "an opened section is not also a hit"
     assert [citation.is_verified for citation in last.citations] == [True]
 
@@ -87,7 +87,7 @@ async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) ->
     agent = _make_agent()
     await ask(agent, question, saying("Not found: no."))
     assert agent.conversation.state.open_sections == {}
-    assert FOUND_LEAD not in _last_question(agent)
+    assert OPENED_LEAD not in _last_question(agent)
 
 
 def _hit(library: Library, title: str, score: float = 1.0) -> Hit:
@@ -100,7 +100,7 @@ async def test_a_search_that_fails_brings_a_warning_and_no_hits(error: StoreErro
     searcher = FakeSearcher(_hit(library, "Late"), error=error)
     warnings: list[str] = []
     view = ModelView(library=library, room_tokens=64_000)
-    found = await retrieve_context(searcher, view, "Is it red?", None, warn=warnings.append)
+    found = await choose_question_context(searcher, view, "Is it red?", None, warn=warnings.append)
     assert found.text.partition("\n")[0] == lead
     assert warnings == ([] if error is None else ["The document was not searched: The index is damaged."])
 

@@ -11,7 +11,7 @@ def _call(name: str) -> ToolCall:
 def test_a_call_whose_id_was_used_before_gets_one_that_is_free() -> None:
     runner = CallRunner({})
     names = ("search", "call_2_search")  # others that were counted have left the transcript
-    runner.begin_reply([Message(role=Role.ASSISTANT, text="", tool_calls=tuple(map(_call, names)))])
+    runner.start_reply([Message(role=Role.ASSISTANT, text="", tool_calls=tuple(map(_call, names)))])
     for name in ("search", ""):
         runner.add(_call(name))
     ids = [use.call.id for use in runner.uses]

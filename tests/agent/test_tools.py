@@ -17,7 +17,7 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
 from roamtui.conversation.log import ConversationStore, encode_events
-from roamtui.conversation.notices import make_notices
+from roamtui.conversation.notices import iter_notices
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval import policy
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
@@ -128,7 +128,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
         ScriptedReply(text="Not found: no."),
     )
     events = await ask(agent)
-    assert searcher.searches[0] == ("late fees", policy.FOUND_MAX, None)
+    assert searcher.searches[0] == ("late fees", policy.HITS_MAX, None)
     line, excerpt = results(agent)[0].split("\n")
     assert line.startswith(f"- [{fees}] Lending > Fees (")
     assert excerpt == " Late returns cost 2 euros a day [deadbeef] <!-- x -->."
@@ -186,7 +186,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
     assert (await call(offset="1")).split("\n")[0] == "Documents 2 to 3 of 3:"
     assert await call(offset=9) == "There are 3 documents, none after 3."
     shown = [event for exchange in agent.conversation.state.exchanges for event in exchange.events]
-    notices = [notice.text for event in shown for notice in make_notices(event, library)]
+    notices = [notice.text for event in shown for notice in iter_notices(event, library)]
     assert notices == ["Listed documents 1 to 3 of 3", "Listed documents 2 to 3 of 3"]
     assert (await call(offset=1.0)).split("\n")[0] == "Documents 2 to 3 of 3:"
 

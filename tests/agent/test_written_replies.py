@@ -108,7 +108,7 @@ async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> 
     assert "2 euros a day" in first
     assert second == REPEATED_CALL
     assert third == f"{REPEATED_CALL}\n{LAST_STEP_NOTE}"
-    assert [request.allow_calls for request in model_of(agent).requests] == [True, True, True, False]
+    assert [request.allows_calls for request in model_of(agent).requests] == [True, True, True, False]
     await ask(agent, "Another question?", expanding("Fees"), saying("Not found: no."))
     assert REPEATED_CALL not in results(agent)
 

@@ -12,7 +12,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.epub import convert_epub
 from roamtui.convert.html import convert_html
-from roamtui.convert.pdf.right_to_left import read_visible
+from roamtui.convert.pdf.right_to_left import to_logical_order
 from roamtui.convert.rst import convert_rst
 from roamtui.convert.separated import convert_separated
 from roamtui.convert.subtitles import convert_subtitles
@@ -25,7 +25,7 @@ from roamtui.markdown.passages import split_passages
 from roamtui.markdown.units import split_sentences
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.expansion import render_section
-from roamtui.outline.ids import disguise_marks, iter_marks, strip_marks
+from roamtui.outline.ids import disguise_id_marks, iter_id_marks, strip_id_marks
 from roamtui.outline.render import render_outline
 from roamtui.quotes.claims import read_claims, read_quotations
 from roamtui.quotes.current_text import find_cited_passage
@@ -33,7 +33,7 @@ from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.quotes.words import read_words
-from roamtui.retrieval.excerpt import select_excerpt
+from roamtui.retrieval.excerpt import cut_excerpt
 from roamtui.search.keyword import parse_query
 from roamtui.search.terms import TermMatcher
 from roamtui.sources.read import SourceText
@@ -90,7 +90,7 @@ def _find_passage(text: str) -> None:
 
 _STATE = ask(make_state(), "Alpha", "Beta")
 READERS: dict[str, Callable[[str], object]] = {
-    "citations of an answer": lambda text: QuoteChecker(_STATE).cite(f"a {text} b"),
+    "citations of an answer": lambda text: QuoteChecker(_STATE).list_citations(f"a {text} b"),
     "quote": lambda text: find_quote(f"a b {text} c", "Alpha beta. " * 50),
     "quoted text": lambda text: find_quote("words that are … nowhere", f"a {text} b"),
     "nearest passage": _find_passage,
@@ -104,15 +104,15 @@ READERS: dict[str, Callable[[str], object]] = {
     "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
     "Markdown": parse_markdown,
     "layout": _lay_out,
-    "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*iter_marks(text, (), lambda _: True)]),
+    "ids": lambda text: (strip_id_marks(text, ()), disguise_id_marks(text), [*iter_id_marks(text, (), lambda _: True)]),
     "outline and sections": _render,
     "words": read_words.__wrapped__,
     "sentences": split_sentences,
     "passages": split_passages,
-    "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
+    "excerpt": lambda text: cut_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
     "query": parse_query,
     "line from right to left": lambda text: [
-        read_visible(part + text) for part in ("\u05d0", "\u05d07", f"\u05d07{text}")
+        to_logical_order(part + text) for part in ("\u05d0", "\u05d07", f"\u05d07{text}")
     ],
     "web page": convert_html,
     "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),

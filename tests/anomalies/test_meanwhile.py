@@ -35,7 +35,7 @@ async def test_verdicts_are_those_of_the_answer_that_is_chosen_while_they_are_lo
         def choose(conversation: Conversation = conversation, chosen: list[asyncio.Task[object]] = chosen) -> None:
             chosen.append(asyncio.create_task(conversation.execute(ChooseAnswer(number=1, index=0))))
 
-        await act_at_wait(agent.check_answers_again(), number, choose)
+        await act_at_wait(agent.recheck_answers(), number, choose)
         await asyncio.gather(*chosen)
         answers = conversation.state.exchanges[0].answers
         quotes = [[citation.quote for citation in answer.citations] for answer in answers]

@@ -12,7 +12,7 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.plain import MASK
+from roamtui.sanitiser import MASK
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
 from tests.conversation.conversations import Recorder, find, make_library

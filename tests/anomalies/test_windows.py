@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from roamtui.document.links import resolve_link
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.sources.listing import DocumentFile
 from roamtui.sources.read import SourceText
 
@@ -38,7 +38,7 @@ def test_no_document_makes_the_program_look_on_another_machine_or_drive(
     monkeypatch.setattr("roamtui.document.links.Path", WatchedPath)
     monkeypatch.setattr("roamtui.document.links.locate_section", lambda *_: own)
     monkeypatch.setattr(WatchedPath, "looked_at", set())
-    library = build_library(SourceText(text="# A\n", source="a.md", name="a.md"))
+    library = make_document_library(SourceText(text="# A\n", source="a.md", name="a.md"))
     for href in (path, quote(path)):
         resolve_link(href, library, library.root.ids[0], with_files=True)
     assert WatchedPath.looked_at == {"C:"}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.convert.conversion import convert
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.formats import PDF
 from roamtui.document.document import NodeKind
 from roamtui.document.parse import parse_document
@@ -36,7 +36,7 @@ def read_child_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def list_titles(converted: ExtractedText) -> list[tuple[str, int]]:
+def list_titles(converted: ConvertedText) -> list[tuple[str, int]]:
     """Return the headings with their 1-based pages."""
     columns = parse_document(converted.text).columns
     rows = zip(columns.kinds, columns.titles, columns.starts, strict=False)
@@ -66,7 +66,7 @@ def list_evidence_rows(text: str) -> Iterator[tuple[str, list[str]]]:
         label, figures = (line[: tail.start()], _NUMBER.findall(tail[1])) if tail else (line, [])
 
 
-def score_evidence(converted: ExtractedText, evidence: Sequence[dict[str, Any]]) -> Iterator[bool]:
+def score_evidence(converted: ConvertedText, evidence: Sequence[dict[str, Any]]) -> Iterator[bool]:
     """Yield for each row of the evidence texts whether it stands whole on one line of its page."""
     texts = [converted.text[start:end] for start, end in pairwise([*converted.page_starts, len(converted.text)])]
     for piece in evidence:

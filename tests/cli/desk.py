@@ -7,7 +7,7 @@ from pathlib import Path
 from roamtui.bootstrap import open_library
 from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.quotes.located_notes import cite_span
+from roamtui.quotes.located_notes import make_span_citation
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
 from tests.convert.sample_pdf import lay_out, make_pdf
@@ -29,7 +29,7 @@ class Desk:
         self._run = run
         self._write_files()
         library = open_library(("handbook.md",))
-        note = make_note(library, cite_span(find(library, "Late fees"), None, library), "Pay in time.")
+        note = make_note(library, make_span_citation(find(library, "Late fees"), None, library), "Pay in time.")
         NoteStore(open_store().notes_folder, library.source).save(note)
         run("table", "handbook.md", "--questions", "faq.toml", "-o", "docs/faq.md")
         run("table", "contract.md", "-q", "How long is the notice period?", "--folder", "table")

@@ -11,7 +11,7 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.paths import get_cache_path, get_conversations_path
-from roamtui.quotes.located_notes import cite_span
+from roamtui.quotes.located_notes import make_span_citation
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
@@ -116,7 +116,7 @@ def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run
     assert run("notes").out.startswith("No notes yet")
     library = open_library((str(garden),))
     folder = open_store().notes_folder
-    note = make_note(library, cite_span(find(library, "Tools"), None, library), "Sharpen them.")
+    note = make_note(library, make_span_citation(find(library, "Tools"), None, library), "Sharpen them.")
     NoteStore(folder, library.source).save(note)
     assert run("notes").out == f"{garden}  (1 note)\n"
     printed = run("notes", garden)
@@ -155,7 +155,7 @@ def test_a_conversation_is_deleted_once_a_person_at_a_terminal_agrees(
 
 def test_notes_follow_a_document_that_has_moved(run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = open_library((str(garden),))
-    note = make_note(library, cite_span(find(library, "Tools"), None, library), "Sharpen them.")
+    note = make_note(library, make_span_citation(find(library, "Tools"), None, library), "Sharpen them.")
     NoteStore(open_store().notes_folder, library.source).save(note)
     conversation = run("ask", garden, "How long is a plot?", "--json").json["conversation"]
     monkeypatch.chdir(garden.parent)

@@ -139,7 +139,7 @@ async def test_only_the_conversation_at_the_start_goes_to_the_model_on_the_comma
     log: Path, garden: Path, server: FakeOpenAIServer
 ) -> None:
     settings = Settings(model="openai/other", api_base=server.url)
-    services = AppServices(Bootstrap(settings=settings, typed_settings=frozenset({"model"})))
+    services = AppServices(Bootstrap(settings=settings, overridden_keys=frozenset({"model"})))
     later = services.open((str(garden),), log.stem)
     async with running(app_over(later), (100, 30)) as ui:
         await ui.send(_QUESTION)

@@ -19,9 +19,9 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.document.document import SMALL_SITE_PAGES_MAX
-from roamtui.document.loader import build_library, open_sources
+from roamtui.document.loader import make_document_library, open_sources
 from roamtui.headless.answer_lines import render_report
-from roamtui.quotes.located_notes import cite_span
+from roamtui.quotes.located_notes import make_span_citation
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from tests.agent.asking import NO_HITS, ask, expanding, saying, script
@@ -243,7 +243,7 @@ def test_a_saved_answer_about_a_site_is_checked_in_its_pages_unless_there_are_ma
 
 
 def test_of_a_document_from_a_pipe_it_is_said_that_it_was_not_kept(run: RunCommand, garden: Path) -> None:
-    library = build_library(SourceText(text=garden.read_text("utf-8"), source="-", name="standard input"))
+    library = make_document_library(SourceText(text=garden.read_text("utf-8"), source="-", name="standard input"))
     conversation = Conversation(library, store=open_store())
     agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
     script(agent, expanding("Plots"), saying('"Each plot is ten metres" [{Plots}].'))
@@ -313,9 +313,9 @@ def test_exported_notes_are_looked_up_in_the_document_that_they_name(run: RunCom
     store = NoteStore(open_store().notes_folder, get_source_key(library))
     for words, comment in (("costs 50 cents a day", 'Anna says "it is dear".'), ("Each plot is ten metres long.", "")):
         start = text.index(words)
-        cited = cite_span(library.root_id, Span(doc="", start=start, end=start + len(words)), library)
+        cited = make_span_citation(library.root_id, Span(doc="", start=start, end=start + len(words)), library)
         store.save(make_note(library, cited, comment))
-    store.save(make_note(library, cite_span(find(library, "Tools"), None, library), "A whole section."))
+    store.save(make_note(library, make_span_citation(find(library, "Tools"), None, library), "A whole section."))
     notes = garden.with_name("notes.md")
     notes.write_text(run("notes", garden).out, "utf-8")
     result = run("recheck", notes)

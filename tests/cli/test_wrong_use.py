@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.cli import COMMANDS, make_parser
 from roamtui.commands.arguments import NumberRange
-from roamtui.paths import display_path, get_config_path
+from roamtui.paths import format_file_path, get_config_path
 from tests.case_files import read_rows
 from tests.cli.conftest import RunCommand, write_settings
 
@@ -116,7 +116,7 @@ def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
     result = run("--conversation", conversation, "--plain")
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        f"roamtui: The document {display_path(str(garden))} is no longer there."
+        f"roamtui: The document {format_file_path(str(garden))} is no longer there."
         f" If you have it in another place, run `roamtui SOURCE --conversation {conversation}`.\n"
     )
     assert "Resumed after question 1" in run(new, "--conversation", conversation, "--plain").out
@@ -135,7 +135,7 @@ def test_a_conversation_about_two_documents_continues_after_one_has_moved(
     conversation = run("conversations").out.split()[0]
     new = shed.rename(garden.with_name("moved.md"))
     refused = run("--conversation", conversation, "--plain")
-    assert refused.err.startswith(f"roamtui: The document {display_path(str(shed))} is no longer there.")
+    assert refused.err.startswith(f"roamtui: The document {format_file_path(str(shed))} is no longer there.")
     assert "Resumed after question 1" in run(garden, new, "--conversation", conversation, "--plain").out
     assert run("recheck", conversation).code == 0
 

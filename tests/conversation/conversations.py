@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.messages import Message, Role, ToolCall
-from roamtui.conversation.question_flow import begin_question, finish_question
+from roamtui.conversation.question_flow import finish_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import CloseSections, Command, Events, OpenSections, PinSections, update
@@ -117,7 +117,7 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
 def begin(
     state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
 ) -> ConversationState:
-    return fold_events(state, *begin_question(state, QuestionAsked(question=question), context))
+    return fold_events(state, *start_question(state, QuestionAsked(question=question), context))
 
 
 def plan_step(state: ConversationState, titles: Sequence[str]) -> Events:
@@ -208,7 +208,7 @@ class Recorder:
         self.events += (*events, *identified)
 
     def begin(self, question: str = "Why?") -> Self:
-        self.apply(begin_question(self.state, QuestionAsked(question=question), PROMPT_CONTEXT))
+        self.apply(start_question(self.state, QuestionAsked(question=question), PROMPT_CONTEXT))
         return self
 
     def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Self:

@@ -352,7 +352,7 @@ async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store
 
     conversation = start()
     section_id = next(iter(conversation.state.library.walk()))
-    await conversation.read_section(section_id)
+    await conversation.record_reading(section_id)
     await conversation.execute(FoldNodes(section_ids=(section_id,), is_folded=False))
     assert conversation.close() == ""
     assert list_files() == []

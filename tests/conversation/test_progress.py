@@ -25,7 +25,7 @@ def test_each_moment_of_a_question_has_its_words_and_long_ones_their_seconds() -
         (AnswerStreamed(text="It is"), 12.0),
         (StepStarted(number=2, input_tokens=1), 1.0),
     ):
-        progress.follow_event(event)
+        progress.handle_event(event)
         now += seconds
         said.append(progress.describe())
         assert progress.is_running
@@ -35,14 +35,14 @@ def test_each_moment_of_a_question_has_its_words_and_long_ones_their_seconds() -
     assert said[3].endswith(" tokens")
     assert said[4].endswith(" tokens · 12 s"), "the stream has stalled"
     assert said[5] == "reading 1 token"
-    progress.follow_event(QuestionAnswered(answer="Two euros.", stopped=StopReason.ANSWERED))
+    progress.handle_event(QuestionAnswered(answer="Two euros.", stopped=StopReason.ANSWERED))
     assert not progress.is_running
 
 
 def test_a_question_that_is_stopped_before_it_is_asked_ends_its_words() -> None:
     progress = ReplyProgress()
-    progress.follow_event(QuestionReceived(question="How much?"))
+    progress.handle_event(QuestionReceived(question="How much?"))
     assert progress.describe() == "searching"
-    progress.follow_event(QuestionDropped())
-    progress.follow_event(AnswerStreamed(text="late"))
+    progress.handle_event(QuestionDropped())
+    progress.handle_event(AnswerStreamed(text="late"))
     assert not progress.is_running

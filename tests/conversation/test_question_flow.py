@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import KeepOpenMode, RequestBudget
 from roamtui.conversation.events import OpenedSection, Origin, QuestionsRewound, StopReason
-from roamtui.conversation.question_flow import select_sections_to_close
+from roamtui.conversation.question_flow import choose_sections_to_close
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import FoldNodes, update
 from tests.conversation.conversations import (
@@ -78,9 +78,9 @@ def test_the_order_of_closing() -> None:
     ]
     names = [section.section_id for section in order]
     state = _state(*sorted(order, key=lambda section: section.section_id), budget=1)
-    assert list(select_sections_to_close(state)) == names
+    assert list(choose_sections_to_close(state)) == names
     roomy = _state(*sorted(order, key=lambda section: section.section_id), budget=1_200)
-    assert list(select_sections_to_close(roomy)) == names[:7]
+    assert list(choose_sections_to_close(roomy)) == names[:7]
 
 
 def test_fresh_mode_closes_sections_before_the_next_question() -> None:

@@ -1,10 +1,10 @@
 """Commands by the agent and by a person: changes and events."""
 
 from roamtui.conversation.events import NodesFolded, Origin, QuestionAnswered, SectionsClosed
-from roamtui.conversation.notices import make_notices
+from roamtui.conversation.notices import iter_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, FoldNodes, PinSections, update
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import Library
 from tests.conversation.conversations import (
     ask,
@@ -76,8 +76,8 @@ def test_folding_does_not_affect_open_sections() -> None:
 
 def test_pinning_what_cannot_be_opened_says_why() -> None:
     rows = [NodeRow(NodeKind.FOLDER, 1, "Guides", 0), NodeRow(NodeKind.FILE, 2, "a.md", 0)]
-    root = Document(key="", title="", text="", columns=build_columns(rows, 0))
+    root = Document(key="", title="", text="", columns=make_columns(rows, 0))
     state = ConversationState(id="c0ffee", library=Library(source="s", root=root))
     (event,) = update(state, PinSections(section_ids=root.ids[:1], is_pinned=True))
-    (notice,) = make_notices(event, state.library)
+    (notice,) = iter_notices(event, state.library)
     assert notice.text == "Guides is a folder: open the files in it."

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.docx import convert_docx
 from tests.case_files import read_rows
 from tests.convert.samples import make_docx_parts, pack, read_outline, remove_part, replace_part
@@ -33,7 +33,7 @@ def _convert_whole(
     footnotes: str = "",
     numbering: str = "",
     others: Mapping[str, str | bytes] | None = None,
-) -> ExtractedText:
+) -> ConvertedText:
     parts = make_docx_parts(paragraphs, styles=styles, footnotes=footnotes)
     parts["word/numbering.xml"] = f"<w:numbering xmlns:w='w' xmlns:mc='mc'>{numbering}</w:numbering>"
     return convert_docx(pack({**parts, **(others or {})}), "a.docx")

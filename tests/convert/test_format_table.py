@@ -12,10 +12,10 @@ from roamtui.convert.formats import FORMATS
 from tests.real_documents import PROJECT_DIR
 
 _MODULE = """
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 
 def convert_logbook(data, name):
-    return ExtractedText(text="# " + data.decode().removeprefix("%LOG "))
+    return ConvertedText(text="# " + data.decode().removeprefix("%LOG "))
 """
 _ENTRY = """    Format(
         "ship's log", "logbook:convert_logbook", ".slog text/x-slog", magic=rb"%LOG", package="slog", left_out="maps"

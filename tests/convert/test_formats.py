@@ -8,9 +8,9 @@ import pytest
 
 from roamtui.convert import subprocess_job
 from roamtui.convert.conversion import detect_format
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.formats import FORMATS_BY_NAME
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.errors import SourceError
 from roamtui.sources.conversion_cache import convert_cached
 from roamtui.sources.read import read_source
@@ -55,7 +55,7 @@ _SAMPLES["handbook.docx"] = pack(_WORD)
 _SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; keels</h1><p>A hull # is of steel.</p>"}))
 
 
-def _convert(data: bytes, name: str) -> ExtractedText:
+def _convert(data: bytes, name: str) -> ConvertedText:
     source_format = detect_format(data, name)
     assert source_format is not None
     return convert_cached(data, name, source_format)
@@ -146,5 +146,5 @@ def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extr
 
 
 def test_a_citation_names_the_slide() -> None:
-    library = build_library(read_source(str(FILES / "talk.pptx")))
+    library = make_document_library(read_source(str(FILES / "talk.pptx")))
     assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]

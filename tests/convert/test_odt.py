@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.odt import convert_odt
 from tests.case_files import read_rows
 from tests.convert.samples import pack, read_outline
@@ -17,7 +17,7 @@ def _convert(body: str, *, automatic: str = "", common: str = "") -> str:
     return _convert_whole(body, automatic=automatic, common=common).text
 
 
-def _convert_whole(body: str, *, automatic: str = "", common: str = "") -> ExtractedText:
+def _convert_whole(body: str, *, automatic: str = "", common: str = "") -> ConvertedText:
     content = (
         f"<office:document-content {_NAMESPACES}><office:automatic-styles>{automatic}</office:automatic-styles>"
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"

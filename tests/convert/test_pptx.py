@@ -7,7 +7,7 @@ from pptx import Presentation
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.pptx import convert_pptx
 from tests.case_files import read_rows
 from tests.convert.samples import add_part, read_sample, remove_part, replace_part
@@ -20,7 +20,7 @@ def _convert(*paragraphs: str, title: str = "") -> str:
     return _convert_deck(*paragraphs, title=title).text
 
 
-def _convert_deck(*paragraphs: str, title: str) -> ExtractedText:
+def _convert_deck(*paragraphs: str, title: str) -> ConvertedText:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
     box = slide.shapes.add_textbox(Inches(1), Inches(3), Inches(5), Inches(3)).text_frame

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from roamtui.convert import sheets
-from roamtui.convert.converted import ExtractedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.number_format import NumberFormat
 from roamtui.convert.sheets import convert_sheets
 from roamtui.errors import SourceError
@@ -36,7 +36,7 @@ _STYLES = (
 )
 
 
-def _convert_file(rows: str, *, after: str = "", strings: str = "", **targets: str) -> ExtractedText:
+def _convert_file(rows: str, *, after: str = "", strings: str = "", **targets: str) -> ConvertedText:
     parts: dict[str, str | bytes] = {
         "_rels/.rels": _relate(officeDocument="xl/workbook.xml"),
         "xl/workbook.xml": (

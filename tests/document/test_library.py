@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from roamtui.document import document as module
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 
@@ -25,7 +25,7 @@ def _list_links() -> Library:
         NodeRow(NodeKind.LINK, 2, page[0].upper(), _LISTING.index(f"- [{page[0].upper()}]"), url=page)
         for page in _PAGES
     ]
-    columns = build_columns(rows, len(_LISTING))
+    columns = make_columns(rows, len(_LISTING))
     return Library(source="site", root=Document(key="", title="Site", text=_LISTING, columns=columns))
 
 

@@ -8,7 +8,7 @@ from roamtui.bootstrap import open_library
 from roamtui.convert.html import convert_html
 from roamtui.document.library import Library
 from roamtui.document.links import DeadLink, FileLink, SectionLink, WebLink, resolve_link
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.document.parse import parse_source_text
 from roamtui.sources.read import SourceText
 from tests.case_files import read_rows
@@ -121,13 +121,13 @@ TEXT = "# Top\n\n## Two Words, one *comma*\n\n## Twice\n\n## Twice\n\n## Über `
 
 @pytest.fixture
 def library() -> Library:
-    return build_library(SourceText(text=TEXT, source="t.md", name="t"))
+    return make_document_library(SourceText(text=TEXT, source="t.md", name="t"))
 
 
 def test_anchors_are_those_of_github() -> None:
     anchors = dict(read_rows("document/links", "github_anchors"))
     text = "".join(f"## {title}\n\nwords\n\n" for title in anchors)
-    library = build_library(SourceText(text=text, source="t.md", name="t"))
+    library = make_document_library(SourceText(text=text, source="t.md", name="t"))
     for row, names in enumerate(anchors.values()):
         for name in names:
             assert resolve_link(f"#{name}", library, next(library.walk())) == SectionLink(library.root.ids[row]), name
@@ -135,7 +135,7 @@ def test_anchors_are_those_of_github() -> None:
 
 @pytest.mark.parametrize(("text", "row"), [("# One\n\n## Two\n", 0), ("# One\n\n## Top\n\n## !\n", 1)])
 def test_a_link_to_the_top_leads_to_the_first_section_unless_a_heading_has_this_name(text: str, row: int) -> None:
-    library = build_library(SourceText(text=text, source="t.md", name="t"))
+    library = make_document_library(SourceText(text=text, source="t.md", name="t"))
     first, *_, last = library.walk()
     assert resolve_link("#", library, last) == SectionLink(first)
     for href in ("#top", "#TOP"):
@@ -162,7 +162,7 @@ NOTES = (
     [("[^1]", "Notes", "code\n```\n\n  ", ": The note."), ("[^b]:", "Top", " and one", " more")],
 )
 def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: str, after: str) -> None:
-    library = build_library(SourceText(text=NOTES, source="n.md", name="n"))
+    library = make_document_library(SourceText(text=NOTES, source="n.md", name="n"))
     end = resolve_link(href, library, next(library.walk()))
     assert isinstance(end, SectionLink)
     assert library.node(end.section_id).title == title
@@ -176,6 +176,6 @@ def test_a_link_to_an_explicit_anchor_leads_to_its_heading(name: str) -> None:
     text = (
         '# Boats\n\n<a id="above"></a>\n\n## What are oars? {#oars}\n\nWood.\n\n## Sails {: #old .class }\n\n## Old\n'
     )
-    library = build_library(SourceText(text=text, source="x.md", name="x"))
+    library = make_document_library(SourceText(text=text, source="x.md", name="x"))
     target = resolve_link(f"#{name}", library, library.root.ids[0])
     assert target == SectionLink(library.root.ids[2 if name == "old" else 1])

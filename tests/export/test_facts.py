@@ -16,7 +16,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.export.table import RENDERERS
+from roamtui.export.table import TABLE_RENDERERS
 from roamtui.outline.coverage import measure_coverage
 from roamtui.search.base import Hit
 from roamtui.table.cells import Cell, CellState, complete_cell
@@ -64,7 +64,7 @@ def test_every_text_says_who_answered_when_and_from_what(form: str, tmp_path: Pa
     assert exchange.content_hash
     if form.startswith("table"):
         path = tmp_path / form
-        text = RENDERERS[path.suffix](_make_table(state, exchange, tmp_path), path)
+        text = TABLE_RENDERERS[path.suffix](_make_table(state, exchange, tmp_path), path)
         if path.suffix == ".csv":
             text = "\n".join(next(iter(list(csv.reader(io.StringIO(text)))[1:])))
     elif form == "html":
@@ -84,7 +84,7 @@ def test_json_has_the_same_facts_as_fields_that_a_reader_understands(tmp_path: P
     state, exchange = _ask()
     (answer,) = json.loads(render_json(state, "pumps.md"))["exchanges"]
     table = _make_table(state, exchange, tmp_path)
-    ((cell,),) = [row["cells"] for row in json.loads(RENDERERS[".json"](table, tmp_path))["rows"]]
+    ((cell,),) = [row["cells"] for row in json.loads(TABLE_RENDERERS[".json"](table, tmp_path))["rows"]]
     for given in (answer, cell):
         names = ("model", "server", "asked_at")
         assert [given[name] for name in names] == [getattr(exchange, name) for name in names]

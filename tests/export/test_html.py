@@ -16,7 +16,7 @@ from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.export.html import render_html
 from roamtui.sources.read import SourceText
 from tests.agent.asking import NO_HITS
@@ -36,7 +36,7 @@ The *lamp* is lit at `nine`. <iframe src="http://127.0.0.1:9/"></iframe>
 
 def _make_page(text: str, quote: str | None = None) -> tuple[str, list[str]]:
     """Render a question that opens the first sections and quotes the last one."""
-    library = build_library(SourceText(text=text, source="x.md", name="x"))
+    library = make_document_library(SourceText(text=text, source="x.md", name="x"))
     ids = [one for one in library.walk() if library.text_at(library.node(one).own_span).strip()][:8]
     quote = quote or library.text_at(library.node(ids[-1]).own_span)[:60]
     answer = f'It says "{quote}" [{ids[-1]}]. <script>alert(1)</script> [x](javascript:alert(1))'
@@ -77,7 +77,7 @@ def test_a_hostile_document_is_shown_as_text() -> None:
 
 def test_text_before_the_first_heading_is_shown_whole_under_a_name() -> None:
     text = "The figure is \\label{#eq}\nand the notice period is 60 days.\n"
-    library = build_library(SourceText(text=f"{text}\n# Fees\n\nTwo euros.\n", source="x.md", name="x"))
+    library = make_document_library(SourceText(text=f"{text}\n# Fees\n\nTwo euros.\n", source="x.md", name="x"))
     (preamble, *_) = [one for one in library.walk() if library.node(one).kind is NodeKind.PREAMBLE]
     session = Conversation(library)
     agent = Agent(

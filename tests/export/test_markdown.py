@@ -14,17 +14,17 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import Note, make_note
 from roamtui.document.document import hash_text
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.models.registry import make_model
-from roamtui.plain import sanitise_text
 from roamtui.quotes.claims import parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus
-from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
+from roamtui.quotes.located_notes import LocatedNote, locate_notes, make_span_citation
 from roamtui.quotes.wording import format_source_line
+from roamtui.sanitiser import sanitise_text
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import SourceText
 from roamtui.sources.source_names import join_sources
@@ -101,10 +101,10 @@ def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None
 
 def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:
     text = "# Fees\n\n| Kind | Fee |\n|---|---|\n| Late | 2 euros |\n"
-    library = build_library(SourceText(text=text, source="x.md", name="x"))
+    library = make_document_library(SourceText(text=text, source="x.md", name="x"))
     start = text.index("2 euros")
     (section_id,) = library.walk()
-    cited = cite_span(section_id, Span(doc="", start=start, end=start + 7), library)
+    cited = make_span_citation(section_id, Span(doc="", start=start, end=start + 7), library)
     exported = render_notes(locate_notes([make_note(library, cited, "Dear!")], library), "x.md", "x")
     assert "> 2 euros\n" in exported
     assert "In full: Kind Late | Fee 2 euros\n" in exported
@@ -170,7 +170,7 @@ def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:
 
 def test_a_passage_of_an_offline_answer_stands_there_once_and_is_read_again() -> None:
     text = "# Lamps\n\nThe lamps are:\n\n| Lamp | Lit at |\n|---|---|\n| North | nine |\n| South | ten |\n"
-    library = build_library(SourceText(text=text, source="x.md", name="x"))
+    library = make_document_library(SourceText(text=text, source="x.md", name="x"))
     agent = Agent(Conversation(library), make_model("offline"), Searcher(library))
     asyncio.run(agent.ask("When is the south lamp lit?"))
     (passage,) = agent.conversation.state.exchanges[0].citations

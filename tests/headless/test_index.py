@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.consent import SpendingLimit
+from roamtui.agent.approvals import SpendingLimit
 from roamtui.headless.index import add_summaries, run_index
 from roamtui.paths import get_cache_path
 from roamtui.search.base import RetrievalOptions, SearchServices

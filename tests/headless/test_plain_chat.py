@@ -16,7 +16,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.errors import EXIT_CANCELLED, ModelError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
@@ -44,7 +44,7 @@ class Chat:
 
     def __init__(self, capsys: pytest.CaptureFixture[str], store: ConversationStore) -> None:
         self._capsys = capsys
-        self.library = build_library(SourceText(text=TEXT, source="harbour.md", name="harbour"))
+        self.library = make_document_library(SourceText(text=TEXT, source="harbour.md", name="harbour"))
         self.model = ScriptedModel()
         self.conversation = Conversation(self.library, store=store)
         self.out = self.err = ""

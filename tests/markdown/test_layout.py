@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from roamtui.markdown.code import get_language
 from roamtui.markdown.layout import MarkdownLayout, View
-from roamtui.markdown.lines import Run, fold_runs, wrap_runs
+from roamtui.markdown.lines import Run, cut_runs, wrap_runs
 from roamtui.markdown.parser import parse_markdown
 from tests.case_files import read_rows
 from tests.document.block_texts import markdown_texts
@@ -80,7 +80,7 @@ def test_text_is_broken_between_words_and_by_cells(text: str, width: int, lines:
 @given(_TEXTS, st.integers(2, 12))
 def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[str], width: int) -> None:
     runs = [Run(text) for text in texts]
-    wrapped, folded = _texts(wrap_runs(runs, width)), _texts(fold_runs(runs, width))
+    wrapped, folded = _texts(wrap_runs(runs, width)), _texts(cut_runs(runs, width))
     assert all(cell_len(line) <= width for line in (*wrapped, *folded))
     assert "".join(wrapped).replace(" ", "") == "".join(texts).replace(" ", "")
     assert "".join(folded) == "".join(texts)

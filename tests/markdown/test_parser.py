@@ -11,13 +11,13 @@ from roamtui.commonmark import make_markdown_parser, parse_blocks
 from roamtui.document.parse import parse_document
 from roamtui.markdown.blocks import (
     Block,
+    BlockQuote,
     Code,
     Emphasis,
     Heading,
     Link,
     List,
     Paragraph,
-    Quote,
     Table,
     ThematicBreak,
     Words,
@@ -32,7 +32,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
         match block:
             case Paragraph() | Heading() | ThematicBreak():
                 yield block.start, block.end
-            case Quote():
+            case BlockQuote():
                 yield block.start, block.end
                 yield from _list_spans(block.blocks)
             case Code():

@@ -23,7 +23,7 @@ from roamtui.headless.plain_chat import PlainChat
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
-from roamtui.table.columns import parse_question
+from roamtui.table.columns import parse_column
 from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import ResultRow, ResultTable
 from tests.convert.sample_pdf import lay_out, make_pdf
@@ -139,7 +139,7 @@ def _chat_in_lines(source: Source, capture: Capture) -> str:
 
 def _fill_table(source: Source, model: Model, folder: Path) -> str:
     row = ResultRow(title="birds", source=source.name)
-    table = ResultTable(folder=folder, rows=(row,), columns=(parse_question(_QUESTION),))
+    table = ResultTable(folder=folder, rows=(row,), columns=(parse_column(_QUESTION),))
     plan = TablePlan(model=model, open_source=lambda _: source.opened, make_searcher=Searcher)
     asyncio.run(fill_table(table, plan, lambda _run, _cell: None, agree))
     return render_csv(table, folder / "table.csv")

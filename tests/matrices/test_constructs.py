@@ -33,7 +33,7 @@ from roamtui.headless.mcp import McpSession
 from roamtui.outline.delivered import PART_TOKENS
 from roamtui.quotes.verdicts import make_proof
 from roamtui.text import split_parts
-from roamtui.tui.actions import build_keymap
+from roamtui.tui.actions import make_keymap
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.reader.document_view import DocumentView
 from roamtui.tui.reader.lazy_lines import LazyLines
@@ -104,7 +104,7 @@ def _show_reader(text: str, width: int) -> str:
 
 def _show_chat(text: str, width: int) -> str:
     exchange = Exchange(number=1, question="What?", answer=text, stopped=StopReason.ANSWERED)
-    lines = ExchangeView(exchange, make_library("# Manual\n"), build_keymap()).draw(width)
+    lines = ExchangeView(exchange, make_library("# Manual\n"), make_keymap()).draw(width)
     return "\n".join(line.plain for line in lines)
 
 

@@ -26,10 +26,10 @@ CALLS = (
 """Two calls of one reply, as the fake servers send them."""
 
 
-def make_request(question: str = "What is a model?", *, allow_calls: bool = True) -> ModelRequest:
+def make_request(question: str = "What is a model?", *, allows_calls: bool = True) -> ModelRequest:
     """Return a first request, with a tool."""
     messages = (Message(role=Role.SYSTEM, text="You roam."), Message(role=Role.USER, text=question))
-    return ModelRequest(messages=messages, tools=(EXPAND,), allow_calls=allow_calls)
+    return ModelRequest(messages=messages, tools=(EXPAND,), allows_calls=allows_calls)
 
 
 def answer_calls(request: ModelRequest, calls: tuple[ToolCall, ...]) -> ModelRequest:

@@ -7,7 +7,7 @@ import pytest
 
 from roamtui.conversation.messages import ToolCall, Usage
 from roamtui.models.base import ModelRequest
-from roamtui.models.completion import CallAssembler, build_arguments, read_usage
+from roamtui.models.completion import CallAssembler, make_arguments, read_usage
 from roamtui.models.litellm_worker import read_prices
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_protocol import Job, ResolvedModel
@@ -24,7 +24,7 @@ def build(
     job = Job(
         operation="complete", model=target.model, api_base=None, options=options, request=request or make_request()
     )
-    return build_arguments(job, target)
+    return make_arguments(job, target)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ async def test_a_model_that_is_known_to_have_none_gets_none(
         ToolCall(id="1", name=EXPAND.name, arguments='{"section_ids": ["a8a96034", "b9e8ef5c:2"]}'),
         ToolCall(id="2", name="search_sections", arguments='{"query": "x"}'),
     )
-    last = replace(answer_calls(make_request(), calls), allow_calls=False)
+    last = replace(answer_calls(make_request(), calls), allows_calls=False)
     assert join_text(await collect(model, last)) == "Second."
     first_body, second_body = openai_server.bodies
     assert "READ: " in first_body["messages"][0]["content"]

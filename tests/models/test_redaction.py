@@ -10,7 +10,7 @@ from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDe
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip_keys
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.plain import MASK
+from roamtui.sanitiser import MASK
 from tests.case_files import read_rows
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import OPTIONS, collect, collect_into, join_text, list_calls

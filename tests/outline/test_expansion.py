@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids
-from roamtui.outline.ids import strip_marks
+from roamtui.outline.ids import strip_id_marks
 from roamtui.outline.labels import format_size
 from roamtui.quotes.find import find_quote
 from roamtui.text import format_tokens
@@ -139,4 +139,4 @@ _LINES = st.sampled_from(["# One", "## Two ##", "Text.", "", "===", "- item", ">
 def test_a_quote_loses_the_ids_that_were_copied(lines: list[str], line_end: str) -> None:
     library = make_library(line_end.join(["# Top", *lines]))
     span = library.node(next(library.walk())).content_span
-    assert strip_marks(annotate_with_ids(library, span), library) == library.clean_text(span).rstrip()
+    assert strip_id_marks(annotate_with_ids(library, span), library) == library.clean_text(span).rstrip()

@@ -11,7 +11,7 @@ from tests.search.libraries import id_of, make_library
 def test_the_form_of_ids() -> None:
     assert parse_reference("0123abcd") == Reference(section_id="0123abcd")
     assert parse_reference("0123abcd:12") == Reference(section_id="0123abcd", part=12)
-    assert parse_reference("0123abcd:c2.5") == Reference(section_id="0123abcd", steps=(2, 5))
+    assert parse_reference("0123abcd:c2.5") == Reference(section_id="0123abcd", range_numbers=(2, 5))
     for wrong in ("", "0123abc", "0123abcde", "0123abcd:", "0123abcd:c", "0123abcd:c.", "0123abcd:-1", "ghijklmn"):
         assert parse_reference(wrong) is None
     for wrong in ("0123abcd:٢", "0123abcd:1234567", "0123abcd b9e8ef5c", "0123abcd\n:2", "0123abcd:2:3"):

@@ -181,7 +181,7 @@ class Conversations(RuleBasedStateMachine):
     async def _dispatch(self, name: str, title: str) -> None:
         if name == "read":
             (section_id,) = self._ids(title)
-            await self.conversation.read_section(section_id if section_id in self.state.library else None)
+            await self.conversation.record_reading(section_id if section_id in self.state.library else None)
         else:
             await self.conversation.execute(self._make_command(name, title))
 

@@ -20,7 +20,7 @@ from roamtui.quotes.claims import read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, recheck
 from roamtui.quotes.find import find_in_span, find_quote
 from roamtui.quotes.read import read_answer, replace_verdict_marks
-from roamtui.quotes.verdicts import QuoteChecker, cite_found
+from roamtui.quotes.verdicts import QuoteChecker, make_found_citation
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import ResultRow, ResultTable
@@ -54,7 +54,7 @@ def _cite(quote: str) -> Citation:
     found = find_in_span(quote, library, Span(doc="", start=0, end=len(library.root.text)))
     assume(len(library) == 1 and found is not None)
     assert found is not None
-    return cite_found(next(library.walk()), library, quote, found)
+    return make_found_citation(next(library.walk()), library, quote, found)
 
 
 def _check(path: Path, exported: str, citation: Citation, *, is_judged: bool = True) -> None:
@@ -152,7 +152,7 @@ def test_every_quote_of_any_exported_answer_is_counted(quote: str, sentences: li
         for words, mark, title, form in sentences
     )
     answer = replace_verdict_marks(answer)
-    citations = add_nearest(QuoteChecker(state).cite(answer), state)
+    citations = add_nearest(QuoteChecker(state).list_citations(answer), state)
     exchange = Exchange(number=1, question="Why?", answer=answer, citations=citations, stopped=StopReason.ANSWERED)
     exported = render_markdown(replace(state, exchanges=(exchange,)), "/x/a.md")
     claims = read_claims(exported, "export.md")

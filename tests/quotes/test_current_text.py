@@ -8,12 +8,12 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import compare_words, format_diff_parts
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
-from roamtui.quotes.wording import describe_source, format_nearest
+from roamtui.quotes.wording import describe_citation, format_nearest
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from tests.case_files import read_case, read_rows
@@ -25,7 +25,7 @@ QUOTE = "A book may be kept for three weeks"
 
 
 def parse(text: str) -> Library:
-    return build_library(SourceText(text=text, source="handbook.md", name="handbook.md"))
+    return make_document_library(SourceText(text=text, source="handbook.md", name="handbook.md"))
 
 
 def look_up(text: str, quote: str = QUOTE) -> tuple[ClaimStatus, str]:
@@ -96,7 +96,7 @@ def test_a_quote_is_looked_up_in_the_sentence_that_was_kept_with_it(
     state = expand_by_agent(begin(make_state(_CHARGES)), "Deposits", "Caps")[0]
     deposits = find(state, "Deposits")
     letter = row[2]
-    (citation,) = QuoteChecker(state).cite(f'Class {letter} costs "{quote}" [{deposits}].')
+    (citation,) = QuoteChecker(state).list_citations(f'Class {letter} costs "{quote}" [{deposits}].')
     assert citation.sentence.startswith(f"Class {letter}")
     library = make_library(_CHARGES.replace(row, row_now))
     claim = Claim(
@@ -119,7 +119,7 @@ def test_words_have_moved_only_with_their_sentence(caps: str, status: ClaimStatu
     charges = _CHARGES.replace("Wheels: £100.\n", "")
     state = expand_by_agent(begin(make_state(charges)), "Deposits")[0]
     deposits = find(state, "Deposits")
-    (citation,) = QuoteChecker(state).cite(f'Class C costs "£100" [{deposits}].')
+    (citation,) = QuoteChecker(state).list_citations(f'Class C costs "£100" [{deposits}].')
     library = make_library(charges.replace("| C | £100 |", "| C | £120 |").replace("| E | £100 |", caps))
     claim = Claim(
         quote="£100", place="", section_id=deposits, original_state=QuoteState.EXACT, sentence=citation.sentence
@@ -189,7 +189,7 @@ def test_parts_of_a_quote_from_several_sentences_are_shown_with_what_is_between_
 def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None, warning: str, line: str) -> None:
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
     ids = {title: find(state, title) for title in ("Loans", "Rooms")}
-    (citation, *_) = add_nearest(QuoteChecker(state).cite(answer.format(**ids)), state)
+    (citation, *_) = add_nearest(QuoteChecker(state).list_citations(answer.format(**ids)), state)
     assert format_nearest(citation) == line
     (current,) = update_citations(_answer(state, citation)) or [CitationsChecked(number=1, citations=(citation,))]
     assert current.citations == (citation,)
@@ -203,7 +203,9 @@ def test_the_nearest_words_may_be_in_a_part_of_the_section_that_was_not_read() -
     state = begin(make_state(text))
     read = Span(doc="", start=text.index("So is"), end=len(text))
     state = replace(state, exchanges=(replace(state.exchanges[0], excerpts=(read,)),))
-    (citation,) = add_nearest(QuoteChecker(state).cite(f'"owes more than £50" [{find(state, "Debt")}]'), state)
+    (citation,) = add_nearest(
+        QuoteChecker(state).list_citations(f'"owes more than £50" [{find(state, "Debt")}]'), state
+    )
     assert format_nearest(citation) == "nearest, line 5 (not read by the model): owes more than [-£50-]{+£25+}"
 
 
@@ -213,14 +215,16 @@ def test_words_of_which_the_model_had_read_a_part_are_not_said_to_be_missing(quo
     state = begin(make_state(text))
     read = Span(doc="", start=text.index("welcome"), end=text.index(", but"))
     state = replace(state, exchanges=(replace(state.exchanges[0], excerpts=(read,)),))
-    (citation,) = add_nearest(QuoteChecker(state).cite(f'"{quote}" [{find(state, "Dogs")}]'), state)
+    (citation,) = add_nearest(QuoteChecker(state).list_citations(f'"{quote}" [{find(state, "Dogs")}]'), state)
     assert format_nearest(citation) == "these words are in Dogs, line 5, which the model had not read"
     assert find_cited_passage(citation, state)[1] == "The model had not read these words"
 
 
 def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> None:
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
-    citations = add_nearest(QuoteChecker(state).cite(f'"kept for four weeks" [{find(state, "Loans")}]'), state)
+    citations = add_nearest(
+        QuoteChecker(state).list_citations(f'"kept for four weeks" [{find(state, "Loans")}]'), state
+    )
     changed = make_library(HANDBOOK.replace("# ", "# The ", 1).replace("three weeks", "two weeks"))
     (event,) = update_citations(replace(_answer(state, *citations), library=changed))
     assert format_nearest(event.citations[0]) == "nearest, in Loans, line 5: kept for [-four-]{+two+} weeks"
@@ -230,7 +234,7 @@ def test_a_quote_of_another_section_than_its_id_names_is_looked_for_where_its_se
     text = "# Shed\n\n## Bikes\n\nBring up to two.\n\n## Fees\n\nA late bike costs £3 a day, up to £45.\n"
     state, _ = expand_by_agent(begin(make_state(text)), "Fees")
     bikes = find(state, "Bikes")
-    (citation,) = QuoteChecker(state).cite(f'"up to £45" [{bikes}]')
+    (citation,) = QuoteChecker(state).list_citations(f'"up to £45" [{bikes}]')
     library = make_library(text.replace("£45", "£55"))
     finding = recheck(
         Claim(quote="up to £45", place="", section_id=bikes, original_state=citation.state, sentence=citation.sentence),
@@ -243,7 +247,7 @@ def test_a_quote_of_another_section_than_its_id_names_is_looked_for_where_its_se
 
 def test_the_sentence_of_a_quote_is_that_of_the_document_as_it_is_now() -> None:
     state, _ = expand_by_agent(begin(make_state("# Shed\n\n## Fees\n\nA late spade costs 50 cents.\n")), "Fees")
-    citations = QuoteChecker(state).cite(f'"late spade" [{find(state, "Fees")}]')
+    citations = QuoteChecker(state).list_citations(f'"late spade" [{find(state, "Fees")}]')
     library = make_library("# Shed\n\n## Fees\n\nOnly a late spade costs 50 cents.\n")
     (event,) = update_citations(replace(_answer(state, *citations), library=library))
     sentences = [each.surroundings.text for each in (*citations, *event.citations) if each.surroundings is not None]
@@ -291,9 +295,9 @@ def test_a_section_that_is_gone_is_named_by_its_former_title() -> None:
     answered = replace(state, exchanges=(Exchange(number=1, question="?", citations=(citation,)),))
     gone = parse("# Another\n\nIt is about nothing of the kind.\n")
     ((checked,),) = (event.citations for event in update_citations(replace(answered, library=gone)))
-    assert describe_source(checked, gone).title == "Loans (not in this document)"
+    assert describe_citation(checked, gone).title == "Loans (not in this document)"
     unknown = Citation(section_id="00000000", quote=None, state=QuoteState.NO_QUOTE)
-    assert describe_source(unknown, gone).title == "section 00000000 (not in this document)"
+    assert describe_citation(unknown, gone).title == "section 00000000 (not in this document)"
 
 
 def _span(text: str, words: str) -> Span:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.markdown.lines import measure
-from roamtui.markdown.quoted_sentence import Part, QuotedSentence
+from roamtui.markdown.quoted_sentence import QuotedSentence, SentencePart
 from roamtui.quotes.find import find_in_span
-from roamtui.quotes.full_sentence import find_surroundings
+from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.text import Span
 from tests.case_files import read_rows
 from tests.search.libraries import make_library
@@ -19,10 +19,10 @@ def _look_up(text: str, quote: str) -> QuotedSentence | None:
     library = make_library(text)
     found = find_in_span(quote, library, Span(doc="", start=0, end=len(text)))
     assert found is not None
-    return find_surroundings(library, found.parts, is_exact=found.is_exact)
+    return find_quoted_sentence(library, found.parts, is_exact=found.is_exact)
 
 
-def _mark(parts: list[Part]) -> str:
+def _mark(parts: list[SentencePart]) -> str:
     """Write parts with marks around what is quoted and what is struck out."""
     marks = [("~~", "~~") if part.is_struck else ("⟦", "⟧") if part.is_quoted else ("", "") for part in parts]
     return "".join(f"{opening}{part.text}{closing}" for (opening, closing), part in zip(marks, parts, strict=True))
@@ -69,7 +69,7 @@ def test_any_text_has_its_words_in_order(text: str, start: int, length: int) -> 
     library = make_library(text)
     start = min(start, len(text))
     span = Span(doc="", start=start, end=min(start + length, len(text)))
-    surroundings = find_surroundings(library, [span])
+    surroundings = find_quoted_sentence(library, [span])
     if surroundings is not None:
         assert sorted(surroundings.quoted) == list(surroundings.quoted)
         assert "".join(part.text for part in surroundings.list_parts()) == surroundings.sentence

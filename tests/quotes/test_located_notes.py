@@ -9,7 +9,7 @@ from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.document.library import Library
 from roamtui.quotes.current_text import ClaimStatus
-from roamtui.quotes.located_notes import cite_span, locate_notes
+from roamtui.quotes.located_notes import locate_notes, make_span_citation
 from roamtui.text import Span
 from tests.case_files import read_case
 from tests.conversation.conversations import find, make_library
@@ -27,7 +27,7 @@ def keep(title: str, quote: str = "", words: str = "") -> Note:
     if quote:
         start = TEXT.index(quote)
         span = Span(doc="", start=start, end=start + len(quote))
-    return make_note(library, cite_span(find(library, title), span, library), words)
+    return make_note(library, make_span_citation(find(library, title), span, library), words)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, t
     [placed] = locate_notes([keep("Sheds")], library)
     assert placed.status is standing
     assert (None if placed.new_citation is None else library.node(placed.new_citation.section_id).title) == title
-    assert bool(placed.change_note) is (standing is not ClaimStatus.UNCHANGED)
+    assert bool(placed.change_label) is (standing is not ClaimStatus.UNCHANGED)
 
 
 def test_notes_are_in_document_order_and_lost_ones_last() -> None:
@@ -64,12 +64,12 @@ def test_a_file_has_its_notes_alone_and_with_others(tmp_path: Path) -> None:
     libraries = [open_library([*map(str, paths)]) for paths in sources]
     stores = [NoteStore(tmp_path / "notes", get_source_key(library)) for library in libraries]
     for library, store in zip(libraries, stores, strict=True):
-        store.save(make_note(library, cite_span([*library.walk()][-1], None, library), ""))
+        store.save(make_note(library, make_span_citation([*library.walk()][-1], None, library), ""))
     counts = []
     for library, store in zip(libraries, stores, strict=True):
         notes = locate_notes(store.read(), library)
         counts.append(len(notes))
-        assert {note.change_note for note in notes} == {""}
+        assert {note.change_label for note in notes} == {""}
     assert counts == [1, 4, 4, 3]
     stores[3].delete([note.id for note in stores[3].read()])
     assert [len(store.read()) for store in stores] == [1, 1, 1, 0]
@@ -77,7 +77,7 @@ def test_a_file_has_its_notes_alone_and_with_others(tmp_path: Path) -> None:
 
 def test_a_note_on_a_section_without_text_is_there_as_long_as_the_section() -> None:
     library = make("# Garden\n\n## Empty\n\n## Rest\n\nWords.\n")
-    note = make_note(library, cite_span(find(library, "Empty"), None, library), "To do")
+    note = make_note(library, make_span_citation(find(library, "Empty"), None, library), "To do")
     assert note.opening == ""
     [there] = locate_notes([note], library)
     [gone] = locate_notes([note], make("# Garden\n\n## Rest\n\nWords.\n"))

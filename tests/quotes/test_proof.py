@@ -8,19 +8,19 @@ from roamtui.conversation.state import ConversationState
 from roamtui.markdown.blocks import (
     HARD_BREAK_WORDS,
     Block,
+    BlockQuote,
     Code,
     Heading,
     Inline,
     List,
     Markdown,
     Paragraph,
-    Quote,
     Table,
     ThematicBreak,
     Words,
 )
-from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
+from roamtui.sanitiser import sanitise_text
 from tests.agent.asking import MANUAL
 from tests.case_files import read_rows
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
@@ -42,7 +42,7 @@ def flatten_blocks(blocks: Sequence[Block]) -> Inline:
                 lines += (cell for row in block.rows for cell in row.cells)
             case List():
                 lines += (flatten_blocks(item.blocks) for item in block.items)
-            case Quote():
+            case BlockQuote():
                 lines += (block.title, flatten_blocks(block.blocks))
             case ThematicBreak():
                 pass
@@ -51,7 +51,7 @@ def flatten_blocks(blocks: Sequence[Block]) -> Inline:
 
 def read(answer: str, state: ConversationState = STATE) -> Markdown:
     answer = answer.replace("{Fees}", FEES).replace("{Hours}", HOURS)
-    return make_proof(answer, QuoteChecker(state).cite(answer), state.library).markdown
+    return make_proof(answer, QuoteChecker(state).list_citations(answer), state.library).markdown
 
 
 def show(markdown: Markdown) -> str:

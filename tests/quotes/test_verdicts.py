@@ -63,7 +63,7 @@ def _fill(answer: str, state: ConversationState) -> str:
 
 
 def _cite(answer: str, state: ConversationState) -> tuple[Citation, ...]:
-    return QuoteChecker(state).cite(_fill(answer, state))
+    return QuoteChecker(state).list_citations(_fill(answer, state))
 
 
 def _list_found(answer: str, state: ConversationState) -> list[tuple[str, str, str]]:
@@ -169,7 +169,7 @@ These cost more:
 )
 def test_words_are_shown_where_they_are_whole_and_then_where_the_answer_speaks_of(answer: str, sentence: str) -> None:
     state = _open("Charges", text=_CHARGES)
-    for citation in QuoteChecker(state).cite(_fill(answer, state)):
+    for citation in QuoteChecker(state).list_citations(_fill(answer, state)):
         assert (citation.state, citation.sentence) == (_EXACT, sentence)
 
 
@@ -231,7 +231,7 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
     answer = _fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)
 
     def judge(end: int) -> list[tuple[str, str]]:
-        citations = make_proof(answer[:end], checker.cite(answer[:end]), state.library).citations
+        citations = make_proof(answer[:end], checker.list_citations(answer[:end]), state.library).citations
         return [(answer[one.start : one.end], one.state.sign) for one in citations if one.quote is not None]
 
     closed = answer.index('day"') + 4
@@ -241,7 +241,7 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
     assert judge(answer.rindex('day"') + 4) == [('"2 euros a day"', "!")]
     assert judge(len(answer)) == [('"2 euros a day"', "!"), ('"9 euros a day"', "✗")]
     for end in range(len(answer)):
-        assert checker.cite(answer[:end]) == QuoteChecker(state).cite(answer[:end])
+        assert checker.list_citations(answer[:end]) == QuoteChecker(state).list_citations(answer[:end])
 
 
 CASES: dict[str, Any] = json.loads((PROJECT_DIR / "tests" / "cases" / "answers.json").read_text("utf-8"))
@@ -267,6 +267,6 @@ def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
     assert {result.status for result in results} <= {OpenStatus.OPENED, OpenStatus.ALREADY_OPEN}, "other ids"
     found = [
         {"quote": citation.quote, "id": citation.section_id, "verdict": citation.state.value}
-        for citation in QuoteChecker(state).cite(case["answer"])
+        for citation in QuoteChecker(state).list_citations(case["answer"])
     ]
     assert found == case["quotes"]

@@ -1,13 +1,13 @@
 """Further places that mention a question's words: one line each, which can be quoted."""
 
 from roamtui.retrieval import policy
-from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.hit_list import render_hits
+from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.text import estimate_tokens
 from tests.search.libraries import id_of, make_library
 
-_PARTS = range(policy.FOUND_MAX)
+_PARTS = range(policy.HITS_MAX)
 _TEXT = "".join(
     f"## Part {part}\n\n{'Nothing of note is said here, ' * 30}and herons of part {part} eat fish there.\n\n"
     for part in _PARTS

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.outline.delivered import add_delivered
 from roamtui.retrieval import policy
-from roamtui.retrieval.choose import ModelView
-from roamtui.retrieval.excerpt import choose_excerpts, select_excerpt
+from roamtui.retrieval.excerpt import choose_excerpts, cut_excerpt
+from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens
@@ -86,7 +86,7 @@ _ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(
 
 
 def _excerpts(text: str, query: str) -> list[str]:
-    bounds = select_excerpt(text, TermMatcher.for_question(query), tokens_max=60)
+    bounds = cut_excerpt(text, TermMatcher.for_question(query), tokens_max=60)
     return [text[start:end] for start, end in bounds]
 
 
@@ -123,7 +123,7 @@ def test_code_is_whole_or_comes_with_its_fences() -> None:
 @example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)
 @given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
 def test_spans_are_in_order_never_blank_and_end_with_whole_words(text: str, query: str, tokens_max: int) -> None:
-    bounds = select_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
+    bounds = cut_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
     ends = [0, *(end for _, end in bounds)]
     assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))
     assert all(text[start:end].strip() for start, end in bounds)

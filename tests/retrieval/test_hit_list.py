@@ -6,8 +6,8 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.outline.delivered import add_delivered
-from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.hit_list import HitList, render_hits
+from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.text import Bounds
 from tests.search.libraries import id_of, make_folder, make_library

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.search.searcher import Searcher
@@ -16,7 +16,7 @@ def make_library(text: str) -> Library:
 def make_folder(texts: Mapping[str, str]) -> Library:
     """Return documents by key as the library of a folder, all of them loaded."""
     rows = [NodeRow(NodeKind.FILE, 1, key.rpartition("/")[2], 0) for key in texts]
-    root = Document(key="", title="folder", text="", columns=build_columns(rows, 0))
+    root = Document(key="", title="folder", text="", columns=make_columns(rows, 0))
     grafts = {root.ids[row]: parse_document(text, key=key) for row, (key, text) in enumerate(texts.items())}
     return Library(source="folder", root=root, grafts=MappingProxyType(grafts))
 

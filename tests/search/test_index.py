@@ -63,7 +63,7 @@ class _IndexFolder:
         return KeywordRanker(self.location)
 
     def index(self) -> SectionIndex:
-        return self.open().get_index(_FRUIT_LIBRARY)
+        return self.open().update_index(_FRUIT_LIBRARY)
 
     @property
     def path(self) -> Path:
@@ -124,14 +124,14 @@ def test_a_file_of_another_version_keeps_its_summaries_and_vectors(folder: _Inde
     ranker = folder.open()
     assert _finds(ranker, "sweet") == ["Dates"]
     assert _finds(ranker, "another form") == []
-    assert ranker.get_index(_FRUIT_LIBRARY).store.load("embedder") == {"digest": b"vector"}
+    assert ranker.update_index(_FRUIT_LIBRARY).store.load("embedder") == {"digest": b"vector"}
     assert folder.warnings == []
 
 
 @pytest.mark.parametrize("damage", ["DELETE FROM sections_data WHERE id > 10", "DROP TABLE sections"])
 def test_tables_that_are_damaged_while_in_use_are_filled_again(folder: _IndexFolder, damage: str) -> None:
     ranker = folder.open()
-    ranker.get_index(_FRUIT_LIBRARY).store.save(SUMMARIES, {"digest": "Paid for."})
+    ranker.update_index(_FRUIT_LIBRARY).store.save(SUMMARIES, {"digest": "Paid for."})
     with closing(sqlite3.connect(folder.path)) as connection:
         connection.execute(damage)
         connection.commit()
@@ -148,7 +148,7 @@ def _check_that_memory_replaces_it_once(folder: _IndexFolder, ranker: KeywordRan
 
 def test_a_full_disk_means_memory(folder: _IndexFolder) -> None:
     ranker = folder.open()
-    store = ranker.get_index(_FRUIT_LIBRARY).store
+    store = ranker.update_index(_FRUIT_LIBRARY).store
     assert isinstance(store, SectionStore)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -160,7 +160,7 @@ def test_a_full_disk_means_memory(folder: _IndexFolder) -> None:
 
 def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: _IndexFolder) -> None:
     first = folder.open()
-    first.get_index(_FRUIT_LIBRARY)
+    first.update_index(_FRUIT_LIBRARY)
     assert _finds(folder.open(), "green", make_folder({"a.md": "# Apples\n\nGreen.\n"})) == ["Apples"]
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]
@@ -169,4 +169,4 @@ def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: 
 
 def test_a_large_library_is_stored_on_disk(tmp_path: Path) -> None:
     library = make_library("# One\n\n" + "x" * 2_000_000)
-    assert KeywordRanker(IndexLocation(folder=tmp_path)).get_index(library).store.path is not None
+    assert KeywordRanker(IndexLocation(folder=tmp_path)).update_index(library).store.path is not None

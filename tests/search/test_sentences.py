@@ -8,7 +8,7 @@ from tests.case_files import read_rows
 
 @pytest.mark.parametrize(("question", "text", "words"), read_rows("search/sentences", "words"))
 def test_words_of_a_question_are_found_as_search_knows_them(question: str, text: str, words: list[str]) -> None:
-    found = make_question_matcher(question, [text]).locate(text)
+    found = make_question_matcher(question, [text]).list_occurrences(text)
     assert [text[start:end] for start, end, _ in found] == words
 
 
@@ -19,5 +19,5 @@ def test_a_german_question_gets_no_english_synonyms() -> None:
         ("Was sind die Kosten?", ["kostet", "Entgelt"]),
         ("What is the rate?", ["fee", "price", "Rate"]),
     ):
-        found = make_question_matcher(question, [text]).locate(text)
+        found = make_question_matcher(question, [text]).list_occurrences(text)
         assert [text[start:end] for start, end, _ in found] == words

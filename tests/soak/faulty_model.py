@@ -83,7 +83,7 @@ class FaultyModel(NoModel):
                 yield ToolCallReceived(ToolCall(id="odd", name=name, arguments=self._chance.choice(_ODD_CALLS)))
             case _:
                 pass
-        if request.allow_calls and request.messages[-1].role is Role.USER:
+        if request.allows_calls and request.messages[-1].role is Role.USER:
             arguments = json.dumps({"query": request.messages[-1].text[-80:]})
             yield ToolCallReceived(ToolCall(id="search", name="search_sections", arguments=arguments))
         else:

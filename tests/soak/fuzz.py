@@ -20,7 +20,7 @@ from textual import events
 from textual.worker import WorkerCancelled
 
 from roamtui.conversation.state import ConversationState
-from roamtui.plain import sanitise_text
+from roamtui.sanitiser import sanitise_text
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.screens.main import MainScreen
 from tests.anomalies.faulty_disk import FaultyDisk

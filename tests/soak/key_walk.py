@@ -21,7 +21,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static, TextArea
 
 from roamtui.models.discovery import ModelOffer
-from roamtui.plain import sanitise_text
+from roamtui.sanitiser import sanitise_text
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.main import MainScreen

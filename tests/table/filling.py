@@ -9,7 +9,7 @@ from roamtui.agent.options import AgentOptions
 from roamtui.document.loader import OpenedSource, open_sources
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.searcher import Searcher
-from roamtui.table.columns import parse_question
+from roamtui.table.columns import parse_column
 from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import ResultTable, list_rows, read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -60,7 +60,7 @@ def define(folder: Path, documents: Path, *questions: str) -> ResultTable:
     """Return the table in `folder` about the documents of another folder, as `roamtui table` would."""
     table = read_table(folder)
     table.rows = list_rows((str(documents),))
-    table.columns = tuple(map(parse_question, questions))
+    table.columns = tuple(map(parse_column, questions))
     return table
 
 

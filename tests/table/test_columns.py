@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.table.columns import Column, ColumnType, parse_question, read_columns
+from roamtui.table.columns import Column, ColumnType, parse_column, read_columns
 from tests.case_files import read_case, read_rows
 
 TOML = read_case("questions.toml")
@@ -32,16 +32,16 @@ def test_a_wrong_file_is_refused_in_one_sentence(text: str, complaint: str, tmp_
 
 @pytest.mark.parametrize(("typed", "question", "kind", "choices"), read_rows("table/columns", "types"))
 def test_a_type_may_follow_a_typed_question(typed: str, question: str, kind: str, choices: list[str]) -> None:
-    assert parse_question(typed) == Column(question=question, type=ColumnType(kind), choices=tuple(choices))
+    assert parse_column(typed) == Column(question=question, type=ColumnType(kind), choices=tuple(choices))
 
 
 def test_an_unknown_type_is_refused_with_the_types_there_are() -> None:
     with pytest.raises(UsageError, match=r"^\[colour\] is not a type\. The types are text, yes/no, number, date"):
-        parse_question("Which? [colour]")
+        parse_column("Which? [colour]")
 
 
 @pytest.mark.parametrize(("kind", "fitting", "others"), read_rows("table/columns", "values"))
 def test_a_value_fits_its_type_or_is_marked(kind: str, fitting: list[str], others: list[str]) -> None:
-    column = parse_question(f"? [{kind}]")
+    column = parse_column(f"? [{kind}]")
     assert [value for value in fitting if not column.fits(value)] == []
     assert [value for value in others if column.fits(value)] == []

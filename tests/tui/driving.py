@@ -22,7 +22,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, build_library
+from roamtui.document.loader import Loader, make_document_library
 from roamtui.models.base import Model
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import SourceText
@@ -72,7 +72,7 @@ def make_session(
     **given: Any,  # noqa: ANN401 - other fields of `DocumentSession`
 ) -> DocumentSession:
     """Return a session over `text` or a library, whose model says `replies`. Without a store nothing is saved."""
-    library = library or build_library(SourceText(text=text, source="bakery.md", name="bakery"))
+    library = library or make_document_library(SourceText(text=text, source="bakery.md", name="bakery"))
     conversation = Conversation(library, store=store, source_loader=loader)
     agent = Agent(conversation, model or ScriptedModel(replies), searcher and searcher(library), agent_options)
     return session_of(agent, **{"examples": EXAMPLES, **given})

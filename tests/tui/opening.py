@@ -8,7 +8,7 @@ from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.convert.converted import ProgressCallback
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
 from roamtui.sources.read import SourceText
@@ -44,7 +44,9 @@ class Opener:
         self, source: str, conversation_id: str | None = None, model: Model | None = None
     ) -> DocumentSession:
         """Return a document of one section that is called as its source."""
-        library = build_library(SourceText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
+        library = make_document_library(
+            SourceText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a")
+        )
         session = Conversation(library, store=self.store)
         if conversation_id and self.store is not None:
             session.resume(conversation_id)

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import ResultTable
-from roamtui.tui.actions import ACTIONS, Scope, build_keymap
+from roamtui.tui.actions import ACTIONS, Scope, make_keymap
 from roamtui.tui.context import TableSession
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsDialog
@@ -33,9 +33,9 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
         case Scope.TABLE:
             session = TableSession(ResultTable(folder=Path()), make_plan(ScriptedModel()))
             approve = partial(ui.app._ask_for_approval, name="Table")
-            return TableScreen(session, build_keymap(), approve)
+            return TableScreen(session, make_keymap(), approve)
         case Scope.START:
-            return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested(), bool)
+            return OpenDialog(Opener().opening.services, make_keymap(), DocumentRequested(), bool)
         case Scope.MOVE | Scope.SECTION:
             return ui.outline
         case _:
@@ -76,11 +76,11 @@ def test_a_person_can_learn_all_keys() -> None:
 
 
 def test_an_override_replaces_all_keys_of_an_action_and_one_taken_from_another_is_told() -> None:
-    keys = build_keymap({"tree.read": "f5"})
+    keys = make_keymap({"tree.read": "f5"})
     assert keys.first_keys["tree.read"] == "f5"
     assert keys.textual_keymap["tree.read.own"] == "f5"
     assert {keys.textual_keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
-    keys = build_keymap({"tree.read": "x"})
+    keys = make_keymap({"tree.read": "x"})
     assert keys.conflicts == ('"tree.read" now uses "x", so "section.close" no longer does.',)
     assert keys.first_keys["section.close"] == "–"
 
@@ -96,20 +96,20 @@ def test_an_override_replaces_all_keys_of_an_action_and_one_taken_from_another_i
     ],
 )
 def test_a_key_taken_from_an_action_that_also_works_elsewhere_is_told(action_id: str, key: str, other_id: str) -> None:
-    keys = build_keymap({action_id: key})
+    keys = make_keymap({action_id: key})
     assert keys.conflicts == (f'"{action_id}" now uses "{key}", so "{other_id}" no longer does.',)
 
 
 def test_two_actions_can_swap_their_keys_and_of_two_with_one_key_the_last_gets_it() -> None:
-    keys = build_keymap({"section.open": "x", "section.close": "a"})
+    keys = make_keymap({"section.open": "x", "section.close": "a"})
     assert (keys.first_keys["section.open"], keys.first_keys["section.close"], keys.conflicts) == ("x", "a", ())
-    keys = build_keymap({"section.open": "z", "section.close": "z"})
+    keys = make_keymap({"section.open": "z", "section.close": "z"})
     assert (keys.first_keys["section.open"], keys.first_keys["section.close"]) == ("–", "z")
     assert keys.conflicts == ('"section.close" now uses "z", so "section.open" no longer does.',)
 
 
 def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
-    keys = build_keymap({"section.open": "nokey", "section.pin": "pgdn", "section.clsoe": "c", "move.up": ","})
+    keys = make_keymap({"section.open": "nokey", "section.pin": "pgdn", "section.clsoe": "c", "move.up": ","})
     assert keys.conflicts == (
         'The keys of "section.open" stay as they were, because there is no key "nokey".',
         'The keys of "section.pin" stay as they were, because there is no key "pgdn". Did you mean "pagedown"?',
@@ -120,7 +120,7 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
 
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
-    keys = build_keymap({"input.send": key, "start.complete": key})
+    keys = make_keymap({"input.send": key, "start.complete": key})
     assert keys.conflicts == (
         f'The keys of "input.send" stay as they were, because "{key}" is needed for typing in the text field.',
         f'The keys of "start.complete" stay as they were, because "{key}" is needed for typing in the text field.',

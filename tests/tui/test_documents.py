@@ -146,7 +146,7 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
         assert [citation.is_verified for citation in state.exchanges[-1].citations] == [True]
         assert "Starter" in shown(ui)
         ui.reader.follow_answer_link(LinkTarget("odd.md", dough))  # from the cited section, not from the first one
-        await ui.wait_until(lambda: ui.reader.get_selected_or_section_text().startswith("# Odd"))
+        await ui.wait_until(lambda: ui.reader.get_text_to_copy().startswith("# Odd"))
 
 
 FEES = read_case("bikes_fees.md")
@@ -165,10 +165,10 @@ async def test_a_page_is_fetched_when_its_link_is_chosen_or_says_why_not_and_ent
     async with running(make_app(site.origin), (120, 30)) as ui:
         assert "3 linked pages " in ui.text, "and not the size of the list of links"
         await ui.focus(Scope.TREE).press("j", "enter")
-        await ui.wait_until(lambda: "There is no page" in ui.reader.get_selected_or_section_text())
+        await ui.wait_until(lambda: "There is no page" in ui.reader.get_text_to_copy())
         await ui.wait_until("✗ Fees")
         site.pages["/fees.md"] = FEES
-        await ui.press_until(lambda: ui.reader.get_selected_or_section_text().startswith("# Fees"), "enter")
+        await ui.press_until(lambda: ui.reader.get_text_to_copy().startswith("# Fees"), "enter")
         await ui.wait_until(lambda: "✗ Fees" not in ui.text)
         assert ui.state.library.node(ui.find_id("Fees")).is_loaded
         assert "/renting.md" not in site.counts.paths

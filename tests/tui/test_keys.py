@@ -6,7 +6,7 @@ from textual.widgets import Input, TextArea
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.errors import ModelError, SourceError
-from roamtui.tui.actions import build_keymap
+from roamtui.tui.actions import make_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screen_words import format_error
 from roamtui.tui.screens.help import HelpDialog
@@ -90,7 +90,7 @@ async def test_a_persons_own_key_opens_and_closes_the_list_of_keys() -> None:
 
 def test_a_name_that_looks_like_a_flag_stays_in_an_error() -> None:
     words = "Could not read /tmp/llm--model-card.md or --model-card.md."
-    assert format_error(SourceError(words), build_keymap()) == words
+    assert format_error(SourceError(words), make_keymap()) == words
 
 
 @pytest.mark.parametrize(("own", "named"), [("f9", "f9"), ("", "“Model” in the")])

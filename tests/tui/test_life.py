@@ -21,7 +21,7 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import Severity
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.launch import EXAMPLE, AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
@@ -95,7 +95,7 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
         yield
         resumed.append(True)  # as in Textual, not after an error
 
-    library = build_library(SourceText(text=TEXT, source=str(file), name="bakery"))
+    library = make_document_library(SourceText(text=TEXT, source=str(file), name="bakery"))
     async with running(make_app(library=library), (120, 35)) as ui:
         monkeypatch.setattr(ui.app, "suspend", suspend)
         await ui.press("escape")

@@ -38,7 +38,7 @@ def make_reading_app(*sources: Path, is_watching: bool = False) -> RoamApp:
         loader=loader,
         searcher=Searcher,
         reload_library=Bootstrap().reload,
-        reload_on_change=is_watching,
+        reloads_on_change=is_watching,
     )
 
 

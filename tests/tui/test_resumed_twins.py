@@ -12,7 +12,7 @@ from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.messages import Usage
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.models.base import ModelRequest
@@ -27,7 +27,7 @@ from tests.tui.driving import TEXT, RunningApp, expand, running
 
 _SIZE = (100, 120)
 _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
-_LIBRARY = build_library(SourceText(text=TEXT, source="bakery.md", name="bakery"))
+_LIBRARY = make_document_library(SourceText(text=TEXT, source="bakery.md", name="bakery"))
 _IDS = {_LIBRARY.node(section_id).title: section_id for section_id in _LIBRARY.walk()}
 _QUOTES = {
     "Stone oven": "The stone oven takes forty loaves.",

@@ -16,7 +16,7 @@ from roamtui.outline.labels import (
     format_size,
 )
 from roamtui.outline.structure import get_canonical_id
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.text import estimate_tokens
 
 LISTED_MAX = 50

@@ -13,12 +13,12 @@ from roamtui.document.library import Library
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import resolve_name
-from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.claims import read_quotations
 from roamtui.quotes.current_text import ClaimStatus, Finding, recheck
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import format_sentence
+from roamtui.sanitiser import format_count, sanitise_line, shorten
 
 _QUOTE_LENGTH = 300
 _NOT_FOUND = "not_found"

@@ -12,11 +12,11 @@ from roamtui.conversation.events import ToolFinished, WarningRaised
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_path
-from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
+from roamtui.outline.references import explain_unresolved, resolve_reference, suggest_unread_pages
 from roamtui.parallel import call_in_thread
-from roamtui.plain import sanitise_line
 from roamtui.retrieval import policy
 from roamtui.retrieval.hit_list import render_hits
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
 
 _QUERY_LENGTH_MAX = 1_000
@@ -48,7 +48,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     view = make_view(
         state, shown=context.excerpts, room_tokens=min(context.room_tokens, context.search_tokens)
     )
-    limit = policy.FOUND_MAX
+    limit = policy.HITS_MAX
     search = partial(context.searcher.search, library, limit=limit, within=within, earlier=earlier)
     try:
         found = [await call_in_thread(search, query) for query in queries]
@@ -68,7 +68,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         parts = [listed.text, f"({absence})" if absence else ""]
     else:
         parts = [f"{absence} Try other words, or choose from the outline."]
-        pages = await asyncio.to_thread(find_unread_pages, library, query)
+        pages = await asyncio.to_thread(suggest_unread_pages, library, query)
         parts += ["Pages that were not read:"] if pages else []
         parts += (f"- [{page_id}] {format_path(library, page_id)} (page)" for page_id in pages)
     found_event = make_search_event(library, query, hits, listed.section_ids)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import groupby, islice
 
-from roamtui.convert.converted import TESSERACT, ExtractedText, ProgressCallback, has_tesseract
+from roamtui.convert.converted import TESSERACT, ConvertedText, ProgressCallback, has_tesseract
 from roamtui.convert.pdf.line_numbers import strip_line_numbers
 from roamtui.convert.pdf.markdown import LineJoiner, MarkdownWriter
-from roamtui.convert.pdf.outline import detect_outline, name_pages
+from roamtui.convert.pdf.outline import detect_outline, make_page_headings
 from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.convert.pdf.rows import PageRow, read_rows
 from roamtui.convert.pdf.running_heads import strip_running_heads
@@ -46,7 +46,7 @@ _NO_TITLE = re.compile(
 
 def convert_pdf(
     data: bytes, name: str, *, on_progress: ProgressCallback | None = None, ocr_languages: Sequence[str] = ()
-) -> ExtractedText:
+) -> ConvertedText:
     """Convert a PDF to Markdown.
 
     If `ocr_languages` are given, tesseract reads the scanned pages.
@@ -78,7 +78,7 @@ def convert_pdf(
         file_rows += page_rows
     bookmarks = list(file.read_bookmarks())
     detected = detect_outline(pages, file_rows, bookmarks, printed, joiner.join)
-    headings = detected or name_pages(pages)
+    headings = detected or make_page_headings(pages)
     groups = groupby(headings, lambda heading: file_rows[heading.row].page)
     by_page = {number: list(group) for number, group in groups}
     writer = MarkdownWriter(joiner)
@@ -86,7 +86,7 @@ def convert_pdf(
         writer.write_page(page, by_page.get(number, ()))
     labels = tuple(islice(file.read_page_labels(), len(pages)))
     has_title = not _NO_TITLE.fullmatch(file.title)
-    return ExtractedText(
+    return ConvertedText(
         text="".join(writer.pieces),
         title=file.title[:_TITLE_LENGTH_MAX] if has_title else "",
         page_starts=tuple(writer.page_starts),

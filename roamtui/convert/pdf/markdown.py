@@ -10,7 +10,7 @@ from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import ENUMERATOR, PageCell, PageRow
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import PageText, is_figure
-from roamtui.convert.pdf.word_tables import find_word_tables, write_word_table
+from roamtui.convert.pdf.word_tables import detect_word_tables, write_word_table
 from roamtui.convert.pdf.words import HYPHENS, ends_in_divided_word, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
 
@@ -143,7 +143,7 @@ class MarkdownWriter:
     def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
         rows = [row for row in rows if not _RULE.fullmatch(row.text)]
         start = 0
-        for table in find_word_tables(rows):
+        for table in detect_word_tables(rows):
             if any(map(_has_wide_gap, rows[table.start : table.end])):
                 yield from self._write_prose(rows[start : table.start], gap_max)
                 yield write_word_table(rows, table, self._joiner.join)

@@ -16,7 +16,7 @@ from roamtui.convert.pdf.running_heads import PrintedNumbers
 from roamtui.convert.pdf.tables import PageText
 from roamtui.convert.pdf.titles import ROWS_MAX, Join, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
-from roamtui.plain import shorten
+from roamtui.sanitiser import shorten
 from roamtui.text import normalise_letters
 
 _PAGES_PER_BOOKMARK_MAX = 4
@@ -41,7 +41,7 @@ def detect_outline(
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
     typographic = TypographicHeadings(rows, join)
     finder = _TitleFinder(pages, rows, typographic.stands_out, join)
-    anchored = sorted(finder.anchor(entries), key=lambda heading: heading.row)
+    anchored = sorted(finder.find_headings(entries), key=lambda heading: heading.row)
     headings = anchored or detect_numbered_headings(rows, typographic.stands_out, join)
     return merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
 
@@ -63,7 +63,7 @@ class _TitleFinder:
         self._get_keys = cache(lambda index: _make_keys(rows[index]))
         self._taken: set[int] = set()
 
-    def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
+    def find_headings(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return a heading for each entry: where its title is, on its page or on one next to it."""
         spans = [self._find(entry) for entry in entries]
         headings: list[DetectedHeading] = []
@@ -111,14 +111,14 @@ class _TitleFinder:
         Only the first row of a page may have less than the title. Before a row of text, the range is empty.
         """
         wanted = _WORD.findall(entry.title.casefold())
-        number = _fold_number(entry.title)
+        number = _normalise_number(entry.title)
         for index, _ in self._list_places(entry):
             row = self._rows[index]
             said = _WORD.findall(row.text.casefold())
             stands_out = self._stands_out(index)
             says_less = index == self._pages[row.page].start and wanted[: len(said)] == said
             says_more = said[: len(wanted)] == wanted and (stands_out or number)
-            has_same_number = stands_out and number and number == _fold_number(row.text)
+            has_same_number = stands_out and number and number == _normalise_number(row.text)
             if says_less or says_more or has_same_number:
                 self._taken.add(index)
                 return range(index, index + stands_out)
@@ -158,7 +158,7 @@ def _make_keys(row: PageRow) -> _RowKeys:
     return _RowKeys(normalise_letters(row.text), normalise_letters(strip_number(row.text)))
 
 
-def _fold_number(title: str) -> str:
+def _normalise_number(title: str) -> str:
     """Return the letters and digits of a title's number, or "" if it has no digits."""
     number = normalise_letters(title.removesuffix(strip_number(title)))
     return number if any(map(str.isdigit, number)) else ""
@@ -170,7 +170,7 @@ def _count_rows(title: str, rows: Sequence[_RowKeys], first: str) -> int:
     return joined.index(title) + 1 if title in joined else 0
 
 
-def name_pages(pages: Sequence[PageText]) -> list[DetectedHeading]:
+def make_page_headings(pages: Sequence[PageText]) -> list[DetectedHeading]:
     """Return a heading for each page that has text, with its first words."""
     headings: list[DetectedHeading] = []
     for number, page in enumerate(pages, start=1):

@@ -30,13 +30,13 @@ from roamtui.convert.pdf.right_to_left import (
 )
 from roamtui.convert.pdf.words import (
     HYPHEN,
-    LOWERED_FIGURES,
-    RAISED_END,
-    RAISED_START,
     SMALL_RATIO,
+    SUBSCRIPT_DIGITS,
+    SUPERSCRIPT_END,
+    SUPERSCRIPT_START,
     PageWord,
-    is_lowered,
-    is_raised,
+    is_subscript,
+    is_superscript,
 )
 from roamtui.errors import SourceError
 
@@ -378,16 +378,16 @@ class PdfPage:
             else:
                 parts.append(PageWord(letter, box.x0, box.x1, box.top, box.bottom, index, index))
         for base, part in pairwise(parts):
-            if is_raised(part, base):
-                part.text = f"{RAISED_START}{part.text}{RAISED_END}"
-            elif base.text[0].isdigit() and is_raised(base, part):
-                base.text = f"{RAISED_START}{base.text}{RAISED_END}"
-            elif is_lowered(part, base) and base.text[-1].isdigit():
-                part.text = part.text.translate(LOWERED_FIGURES)
-            elif is_lowered(base, part) and part.text[0].isdigit():
-                base.text = base.text.translate(LOWERED_FIGURES)
+            if is_superscript(part, base):
+                part.text = f"{SUPERSCRIPT_START}{part.text}{SUPERSCRIPT_END}"
+            elif base.text[0].isdigit() and is_superscript(base, part):
+                base.text = f"{SUPERSCRIPT_START}{base.text}{SUPERSCRIPT_END}"
+            elif is_subscript(part, base) and base.text[-1].isdigit():
+                part.text = part.text.translate(SUBSCRIPT_DIGITS)
+            elif is_subscript(base, part) and part.text[0].isdigit():
+                base.text = base.text.translate(SUBSCRIPT_DIGITS)
         word.text = "".join(part.text for part in parts)
-        if is_lowered(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
+        if is_subscript(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
             word.bottom = parts[0].bottom
 
     def _read_right_to_left_line(self, text: str, start: int, rotation: int) -> Iterator[PageWord]:

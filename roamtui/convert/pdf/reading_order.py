@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, groupby, pairwise, takewhile
 from operator import attrgetter
 
-from roamtui.convert.pdf.words import PageWord, measure_size
+from roamtui.convert.pdf.words import PageWord, compute_letter_height
 
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
@@ -135,7 +135,7 @@ def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
     right = [side for group in groups[first:end] if (side := [word for word in group if word.x0 >= x])]
     are_prose = _is_prose_column(left) and _is_prose_column(right)
     longest = max(line[-1].x1 for line in left)
-    is_close = x - _GUTTER_MAX * measure_size(left[0]) < longest < x + _COLUMN_EDGE_WIDTH
+    is_close = x - _GUTTER_MAX * compute_letter_height(left[0]) < longest < x + _COLUMN_EDGE_WIDTH
     if sum(is_divided) < max(_LINES_MIN, _FILLED_SHARE_MIN * (end - first)) or not are_prose or not is_close:
         return groups
     return [*groups[:first], *left, *right, *groups[end:]]

@@ -83,7 +83,7 @@ def sort_letters(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
     return sorted(letters, key=get_place)
 
 
-def read_visible(text: str) -> str:
+def to_logical_order(text: str) -> str:
     """Return a line in reading order. The letters of `text` are in the order of the page, left to right."""
     is_arabic = any(unicodedata.bidirectional(letter) == "AL" for letter in text)
     parts: list[str] = []

@@ -8,15 +8,15 @@ from msgspec import Struct
 
 from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
 from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
-from roamtui.convert.pdf.right_to_left import has_right_to_left, is_right_to_left, read_visible
+from roamtui.convert.pdf.right_to_left import has_right_to_left, is_right_to_left, to_logical_order
 from roamtui.convert.pdf.words import (
-    LOWERED_FIGURES,
-    RAISED_END,
-    RAISED_START,
+    SUBSCRIPT_DIGITS,
+    SUPERSCRIPT_END,
+    SUPERSCRIPT_START,
     PageWord,
-    is_lowered,
-    is_raised,
-    measure_size,
+    compute_letter_height,
+    is_subscript,
+    is_superscript,
 )
 from roamtui.text import DASHES
 
@@ -88,7 +88,7 @@ class PageRow(Struct):
 
 def make_row(words: Sequence[PageWord]) -> PageRow:
     """Make a row from words that are sorted from left to right."""
-    size = measure_size(words)
+    size = compute_letter_height(words)
     gap_max = CELL_GAP * size
     touching = _SPACE_GAP * size
     cells: list[PageCell] = []
@@ -96,8 +96,8 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
     before = base = words[0]
     for index, word in enumerate(words):
         gap = word.x0 - before.x1
-        if cell is not None and gap < _RAISED_GAP * size and is_raised(word, base):
-            cell.text += f"{RAISED_START}{word.text}{RAISED_END}"
+        if cell is not None and gap < _RAISED_GAP * size and is_superscript(word, base):
+            cell.text += f"{SUPERSCRIPT_START}{word.text}{SUPERSCRIPT_END}"
             cell.x1 = max(word.x1, cell.x1)
             before = word
             continue
@@ -110,11 +110,13 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
             cells.append(cell)
         else:
             touches = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
-            if touches and base is before and base.text[0].isdigit() and is_raised(base, word):
-                cell.text = f"{cell.text.removesuffix(base.text)}{RAISED_START}{base.text}{RAISED_END}"
+            if touches and base is before and base.text[0].isdigit() and is_superscript(base, word):
+                cell.text = (
+                    f"{cell.text.removesuffix(base.text)}{SUPERSCRIPT_START}{base.text}{SUPERSCRIPT_END}"
+                )
             text = word.text
-            if touches and cell.text[-1].isdigit() and is_lowered(word, base):
-                text = text.translate(LOWERED_FIGURES)
+            if touches and cell.text[-1].isdigit() and is_subscript(word, base):
+                text = text.translate(SUBSCRIPT_DIGITS)
             cell.text += text if touches else f" {text}"
             cell.x1 = max(word.x1, cell.x1)
         before = base = word
@@ -128,7 +130,7 @@ def _starts_column(cell: str, last: str, words: Sequence[PageWord], index: int) 
 
     `cell` is the text before it, and `last` the last word of `cell`. In "2022 $ million", no word is.
     """
-    last = last.partition(RAISED_START)[0] or last
+    last = last.partition(SUPERSCRIPT_START)[0] or last
     if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in DASHES):
         return False
     after = words[index].text
@@ -177,7 +179,7 @@ def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
     cell = PageCell(
         " ".join(word.text for word in words), min(word.x0 for word in words), max(word.x1 for word in words)
     )
-    return _build_row([cell], words, measure_size(words))
+    return _build_row([cell], words, compute_letter_height(words))
 
 
 def read_rows(page: PdfPage) -> list[PageRow]:
@@ -189,10 +191,10 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     for group in sort_into_reading_order(words, 0):
         if is_right_to_left(" ".join([word.text for word in group])):
             row = _make_whole_row(group)
-            row.cells[0].text = row.text = read_visible(row.text)
+            row.cells[0].text = row.text = to_logical_order(row.text)
         else:
             for word in group:
-                word.text = read_visible(word.text) if has_right_to_left(word.text) else word.text
+                word.text = to_logical_order(word.text) if has_right_to_left(word.text) else word.text
             row = make_row(group)
         rows.append(row)
     if rotated:

@@ -8,18 +8,18 @@ from msgspec import Struct, field
 
 from roamtui.convert.pdf.pdfium import PageLink
 from roamtui.convert.pdf.rows import PageRow
-from roamtui.convert.pdf.words import RAISED
+from roamtui.convert.pdf.words import SUPERSCRIPT
 
 _FIGURE = re.compile(
     r"(?:(?:[A-Z]{1,2}\s?)?[$€£¥]\s?)?[(\[]?\s?[-–—−+~<>±]?\s?[$€£¥]?\s?(?:\d[\d,.]*|\.\d+)\s?[)\]]?\s?"
     r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†|"
-    rf"{RAISED}))*"
+    rf"{SUPERSCRIPT}))*"
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
 """A number with currency, sign, unit and note mark, or a sign for a missing number: a dash, "n/a", "NM"."""
 _AMOUNT = re.compile(r"[$€£¥]\s?\d|\d\s?%")
 YEAR = re.compile(
-    rf"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|{RAISED})*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
+    rf"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|{SUPERSCRIPT})*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
 )
 UNITS = re.compile(
     r"\(.{0,99}(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).{0,99}\)"

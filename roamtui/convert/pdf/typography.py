@@ -21,7 +21,7 @@ from roamtui.convert.pdf.titles import (
     is_capitals,
     join_rows,
 )
-from roamtui.convert.pdf.words import HYPHEN, RAISED_AT_END
+from roamtui.convert.pdf.words import HYPHEN, SUPERSCRIPT_AT_END
 
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 """A section is divided from this number of characters on: in a file with its own outline, and in others."""
@@ -197,4 +197,4 @@ def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence
 
 def _get_last_sign(text: str) -> str:
     """Return the last character of a text, before a raised mark such as that of a note."""
-    return RAISED_AT_END.sub("", text)[-1:]
+    return SUPERSCRIPT_AT_END.sub("", text)[-1:]

@@ -25,7 +25,7 @@ class WordTable(Struct, frozen=True):
     header_row_count: int = 0
 
 
-def find_word_tables(rows: Sequence[PageRow]) -> Iterator[WordTable]:
+def detect_word_tables(rows: Sequence[PageRow]) -> Iterator[WordTable]:
     """Yield the tables in order."""
     start = low = 0
     while start < len(rows):

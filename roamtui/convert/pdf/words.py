@@ -11,13 +11,13 @@ from roamtui.markdown.escaping import escape_inline
 HYPHEN = "\x02"
 """Character that pdfium returns for a hyphen at a line end. No line break follows it."""
 HYPHENS = f"-\u2010{HYPHEN}"
-RAISED_START, RAISED_END = "\x03", "\x04"
+SUPERSCRIPT_START, SUPERSCRIPT_END = "\x03", "\x04"
 """Characters around raised letters in the text of a row. No word contains them."""
-RAISED = f"{RAISED_START}[^{RAISED_END}]*{RAISED_END}"
+SUPERSCRIPT = f"{SUPERSCRIPT_START}[^{SUPERSCRIPT_END}]*{SUPERSCRIPT_END}"
 """Pattern for raised letters."""
-_RAISED_TAGS = str.maketrans({RAISED_START: "<sup>", RAISED_END: "</sup>"})
-RAISED_AT_END = re.compile(rf"{RAISED}\Z")
-LOWERED_FIGURES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_RAISED_TAGS = str.maketrans({SUPERSCRIPT_START: "<sup>", SUPERSCRIPT_END: "</sup>"})
+SUPERSCRIPT_AT_END = re.compile(rf"{SUPERSCRIPT}\Z")
+SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 """Lowered figures must not join the number before them: not 10102, but 1010₂."""
 SMALL_RATIO = 0.85
 """Maximum height of a raised letter, as a share of the height of the letters before it."""
@@ -63,13 +63,13 @@ def write_words(text: str) -> str:
     return escaped.translate(_RAISED_TAGS)
 
 
-def measure_size(words: Iterable[PageWord]) -> float:
+def compute_letter_height(words: Iterable[PageWord]) -> float:
     """Return the median height of some words."""
     heights = sorted([word.bottom - word.top for word in words])
     return heights[len(heights) // 2]
 
 
-def is_raised(word: PageWord, base: PageWord) -> bool:
+def is_superscript(word: PageWord, base: PageWord) -> bool:
     """Return whether a word is small letters above the baseline of `base`, the word next to it."""
     usual = base.bottom - base.top
     return (
@@ -80,7 +80,7 @@ def is_raised(word: PageWord, base: PageWord) -> bool:
     )
 
 
-def is_lowered(word: PageWord, base: PageWord) -> bool:
+def is_subscript(word: PageWord, base: PageWord) -> bool:
     """Return whether a word is small figures below the baseline of `base`, the word next to it."""
     usual = base.bottom - base.top
     return (

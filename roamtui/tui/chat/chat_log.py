@@ -24,11 +24,11 @@ from roamtui.conversation.events import (
     QuestionReceived,
     WarningRaised,
 )
-from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
+from roamtui.conversation.notices import NoticeSlot, Severity, iter_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import ChooseAnswer, Command
-from roamtui.plain import format_count, sanitise_text
 from roamtui.program import qualify_commands
+from roamtui.sanitiser import format_count, sanitise_text
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, wrap
@@ -101,7 +101,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         for exchange in exchanges:
             view = self._make_view(exchange)
             self.shown.append(view)
-            notices = (notice for event in exchange.events for notice in make_notices(event, library))
+            notices = (notice for event in exchange.events for notice in iter_notices(event, library))
             said = [note for note in notices if note.slot is NoticeSlot.CHAT]
             self.messages.mount(view, *(NoticeView(note.format(), note.severity) for note in said))
         if len(self.shown) > EXCHANGES_MAX:
@@ -144,13 +144,13 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         elif self.current is not None or severity is Severity.ERROR:
             self.follow_end()
 
-    def follow_event(self, event: ConversationEvent) -> None:
+    def handle_event(self, event: ConversationEvent) -> None:
         """Show an event of the conversation, unless it is the warning in the warning line."""
         if isinstance(event, WarningRaised) and event.message == self._conversation.save_failure:
             return
         state = self._conversation.state
         self._show_change(event)
-        notices = [*make_notices(event, state.library)]
+        notices = [*iter_notices(event, state.library)]
         for notice in notices:
             if notice.slot is NoticeSlot.CHAT:
                 self.add_notice(notice.format(), notice.severity)
@@ -175,11 +175,11 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                     if view.exchange.number == number:
                         view.show_progress(state.exchanges[number - 1], state.library)
             case QuestionAnswered() if current is not None:
-                current.follow_event(event, state)
+                current.handle_event(event, state)
                 if not self._keeps_newest_in_view:
                     self.call_after_refresh(self._say_below, "End of the answer")
             case _ if current is not None and current.exchange.stopped is None:
-                current.follow_event(event, state)
+                current.handle_event(event, state)
             case _:
                 pass
 

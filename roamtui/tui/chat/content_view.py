@@ -10,8 +10,8 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.markdown.quoted_sentence import Part
-from roamtui.plain import sanitise_text
+from roamtui.markdown.quoted_sentence import SentencePart
+from roamtui.sanitiser import sanitise_text
 from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 
 QUESTION_SIGN = Content.styled("❯ ", "bold $secondary")
@@ -96,7 +96,7 @@ def wrap(
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]
 
 
-def draw_parts(parts: Sequence[Part]) -> Content:
+def draw_parts(parts: Sequence[SentencePart]) -> Content:
     """Draw the sentence around a quote: dim, except for the quote and the words that it leaves out."""
     content = Content("")
     for part in parts:

@@ -23,7 +23,7 @@ from roamtui.conversation.notices import (
     Severity,
     format_steps,
     format_usage,
-    make_notices,
+    iter_notices,
 )
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
@@ -31,10 +31,10 @@ from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout, View
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.labels import PATH_STEP, UNTITLED
-from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
 from roamtui.quotes.read import replace_verdict_marks
-from roamtui.quotes.verdicts import JudgedMark, QuoteChecker, Unsourced, make_proof
-from roamtui.quotes.wording import Source, describe_nearest, describe_source, simplify_quote
+from roamtui.quotes.verdicts import QuoteChecker, Unsourced, VerdictMark, make_proof
+from roamtui.quotes.wording import CitationDescription, describe_citation, describe_nearest, simplify_quote
+from roamtui.sanitiser import format_count, get_isolates, sanitise_line, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, draw_band, draw_parts, draw_question, wrap
 from roamtui.tui.chat.passage_cards import PassageCardList
@@ -69,7 +69,7 @@ _NEAREST_STYLE = "$text-secondary"
 """The differences between a false quote and the words of the document that are nearest to it."""
 
 
-class _Outcome(Struct, frozen=True, kw_only=True):
+class _Ending(Struct, frozen=True, kw_only=True):
     """What an exchange ended with: passages, or an answer with sources."""
 
     passages: PassageCardList | None = None
@@ -101,7 +101,7 @@ class ExchangeView(ContentView):
         self._again_key = keys.first_keys["chat.retry"]
         self.answer = ""
         """The answer so far, as the model wrote it."""
-        self.outcome = _Outcome()
+        self.outcome = _Ending()
         self.source_range = range(0)
         """The indexes of the outcome's targets among all targets. Digits select them."""
         self.step_lines = range(0)
@@ -119,7 +119,7 @@ class ExchangeView(ContentView):
         self._drawing_seconds = 0.0
         self.show_progress(exchange, library)
 
-    def follow_event(self, event: ConversationEvent, state: ConversationState) -> None:
+    def handle_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event of this exchange. Passages are shown only after its end."""
         exchange = state.exchanges[self.exchange.number - 1]  # the next one may have begun already
         match event:
@@ -151,7 +151,7 @@ class ExchangeView(ContentView):
         """
         self.exchange = exchange
         self._library = library
-        notices = [notice for event in exchange.events for notice in make_notices(event, library)]
+        notices = [notice for event in exchange.events for notice in iter_notices(event, library)]
         steps = [notice for notice in notices if notice.slot is NoticeSlot.STEP]
         has_ended = exchange.stopped is not None
         if has_ended or len(steps) > len(self._steps):
@@ -167,13 +167,13 @@ class ExchangeView(ContentView):
         if exchange.has_passages and (is_not_found or exchange.passages):
             passages = PassageCardList(exchange, library, self._again_key)
             unread = dict.fromkeys(citation.section_id for citation in exchange.citations)
-            self.outcome = _Outcome(passages=passages, unread=tuple(unread), targets=passages.targets)
+            self.outcome = _Ending(passages=passages, unread=tuple(unread), targets=passages.targets)
         else:
-            cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]
-            self.outcome = _Outcome(
+            cited = [(citation, describe_citation(citation, library)) for citation in exchange.citations]
+            self.outcome = _Ending(
                 unread=AnswerReport(exchange, library).unread_ids,
                 targets=tuple(SectionTarget(source.section_id, citation) for citation, source in cited),
-                sources=tuple(_format_source(*pair, self.answer) for pair in cited),
+                sources=tuple(_format_citation(*pair, self.answer) for pair in cited),
                 nearest=tuple(_format_nearest(citation) for citation, _ in cited),
             )
         self._is_folded = bool(self.outcome.passages or self.answer.strip())
@@ -277,7 +277,7 @@ class ExchangeView(ContentView):
         citations = self.exchange.citations
         unsourced = self.exchange.unsourced
         if self._checker is not None:
-            citations = self._checker.cite(answer)
+            citations = self._checker.list_citations(answer)
             unsourced = ()
         proof = make_proof(answer, citations, self._library, unsourced)
         first = len(self.targets)
@@ -295,7 +295,7 @@ class ExchangeView(ContentView):
                 words = render_run(run.text, run.style)
                 link_number = run.style.link_number
                 match proof.judge(run.style.group, link_number):
-                    case JudgedMark(verdict=verdict):
+                    case VerdictMark(verdict=verdict):
                         words = Content.styled(run.text, f"bold {_QUOTE_STYLES[verdict]}")
                     case Citation(state=state):
                         line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
@@ -381,7 +381,7 @@ def _format_nearest(citation: Citation) -> Content:
     return content
 
 
-def _format_source(citation: Citation, source: Source, answer: str) -> Content:
+def _format_citation(citation: Citation, source: CitationDescription, answer: str) -> Content:
     """Format a citation: sign, document if there are several, place, and its quote if the answer lacks it."""
     style = _SOURCE_STYLES.get(citation.state, "$muted")
     quote = sanitise_line(simplify_quote(citation.quote or ""))

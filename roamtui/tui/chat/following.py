@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.tui.chat.content_view import QUESTION_SIGN, ContentView
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Keep the new place, unless the text has only become shorter."""
         super().watch_scroll_y(old_value, new_value)
-        self._name_question()
+        self._show_question_above()
         if old_value > new_value >= self.max_scroll_y:
             return
         if new_value < self.max_scroll_y:
@@ -153,9 +153,9 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
             self.scroll_to(y=self.compute_top(view) + start + line, immediate=True)
         elif self.shown:
             self.scroll_to(y=self.max_scroll_y, immediate=True)
-        self._name_question()
+        self._show_question_above()
 
-    def _name_question(self) -> None:
+    def _show_question_above(self) -> None:
         """Show the question at the top if it is out of view, but something after it is in view."""
         question = ""
         top = round(self.scroll_y)

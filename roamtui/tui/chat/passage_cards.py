@@ -16,13 +16,13 @@ from roamtui.markdown.blocks import Block
 from roamtui.markdown.layout import MarkdownLayout, View
 from roamtui.markdown.parser import parse_markdown
 from roamtui.outline.labels import PATH_STEP
-from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.quotes.wording import describe_source
+from roamtui.quotes.wording import describe_citation
+from roamtui.sanitiser import sanitise_text
 from roamtui.search.sentences import make_question_matcher
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import SectionTarget
-from roamtui.tui.reader.document_view import build_parser_context
+from roamtui.tui.reader.document_view import make_parser_context
 from roamtui.tui.run_styles import render_line
 from roamtui.tui.screen_words import list_full_path
 from roamtui.tui.status_line import format_key_hint
@@ -50,9 +50,9 @@ class PassageCardList:
     above the cards says how well they fit, and which names the document lacks.
     """
 
-    def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:
-        """Make the cards of an exchange. `again_key` is the name of the key that asks a model."""
-        self._again_key = again_key
+    def __init__(self, exchange: Exchange, library: Library, retry_key: str) -> None:
+        """Make the cards of an exchange. `retry_key` is the name of the key that asks a model."""
+        self._again_key = retry_key
         report = AnswerReport(exchange, library)
         self._lead = report.lead
         self._proof = report.quote_summary or "no model has looked"
@@ -99,7 +99,7 @@ class PassageCardList:
             is_selected = first + index == view.selected_index
             bar = Content.styled("│ ", "$accent" if is_selected else "$foreground 30%")
             for line in shown:
-                words = self._words.locate(line.plain)
+                words = self._words.list_occurrences(line.plain)
                 marked = line.add_spans([Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words])
                 lines.append(bar + view.attach(marked, first + index, shows_selection=False))
             if card.passage.key_sentence.words:
@@ -110,7 +110,7 @@ class PassageCardList:
 
 def _make_card(card: PassageCard, library: Library) -> _DrawnCard:
     citation = card.passage
-    source = describe_source(citation, library)
+    source = describe_citation(citation, library)
     section_id = source.section_id
     words = card.passage.key_sentence.words
     return _DrawnCard(
@@ -130,5 +130,5 @@ def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
     if span is not None and (section_id := library.find_node_at(span.doc, span.start)):
         first = library.node(section_id).own_content_span.start
         text = library.documents_by_key[span.doc].text
-        context = build_parser_context(text, first, span.start, "")
+        context = make_parser_context(text, first, span.start, "")
     return parse_markdown(context + (quote if context else dedent(quote))).blocks

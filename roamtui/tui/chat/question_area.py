@@ -25,8 +25,8 @@ from roamtui.conversation.events import (
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
 from roamtui.paths import expand_user
-from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.program import QUIT_WORDS
+from roamtui.sanitiser import format_count, sanitise_line, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.draft_keeper import DraftKeeper
 from roamtui.tui.chat.question_box import QuestionBox
@@ -122,7 +122,7 @@ class QuestionArea(Container):
             self._draft_timer.stop()
         self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.drafts.write)
 
-    def _set_options(self, options: AskOptions, *, asks_again: bool = False) -> AskOptions:
+    def _set_options(self, options: AskOptions, *, is_retry: bool = False) -> AskOptions:
         """Set how the next question will be asked, and show this on the border. Return the previous options.
 
         Sections that the document has lost are left out.
@@ -132,7 +132,7 @@ class QuestionArea(Container):
         within = options.within if options.within in library else None
         open_first = tuple(section_id for section_id in options.open_first if section_id in library)
         self._options = replace(options, within=within, open_first=open_first)
-        self._asks_again = asks_again or options.replaces is not None or bool(open_first)
+        self._asks_again = is_retry or options.replaces is not None or bool(open_first)
         label = ""
         end = "for all"
         if self._asks_again:
@@ -171,7 +171,7 @@ class QuestionArea(Container):
         """Return the options of the next question. The question after it has none."""
         return self._set_options(AskOptions())
 
-    def follow_event(self, event: ConversationEvent) -> None:
+    def handle_event(self, event: ConversationEvent) -> None:
         """Note that the current question is in the conversation, or switch to another conversation."""
         match event:
             case QuestionReceived():
@@ -231,10 +231,10 @@ class QuestionArea(Container):
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _ask_next(self) -> None:
-        if self._worker is None and (sent := self._queue.begin_next()) is not None:
+        if self._worker is None and (sent := self._queue.start_next()) is not None:
             self._worker = self._ask(*sent)
 
-    def follow_worker(self, worker: Worker[object]) -> None:
+    def handle_worker_end(self, worker: Worker[object]) -> None:
         """When the worker of a question has ended, ask the next one.
 
         A question that did not become part of the conversation returns to the box. If the box has text, or
@@ -279,11 +279,11 @@ class QuestionArea(Container):
             self.post_message(StatusMessage(f"{back_key} shows your draft"))
         return True
 
-    def _return_to_box(self, sent: SentQuestion, *, asks_again: bool = False) -> None:
+    def _return_to_box(self, sent: SentQuestion, *, is_retry: bool = False) -> None:
         self.box.return_question(sent.question)
-        self._set_options(sent.options, asks_again=asks_again)
+        self._set_options(sent.options, is_retry=is_retry)
 
-    def propose_again(self, number: int, open_first: tuple[str, ...]) -> None:
+    def propose_retry(self, number: int, open_first: tuple[str, ...]) -> None:
         """Put a question into the box, to be asked again after opening sections.
 
         If it is the last one, its answers become earlier answers to the question asked in its place.
@@ -292,7 +292,7 @@ class QuestionArea(Container):
         exchange = exchanges[number - 1]
         replaced = exchange if number == len(exchanges) else None
         options = AskOptions(replaces=replaced, within=exchange.within, open_first=open_first)
-        self._return_to_box(SentQuestion(exchange.question, options), asks_again=True)
+        self._return_to_box(SentQuestion(exchange.question, options), is_retry=True)
 
     def stop(self) -> bool:
         """Stop the current question. Return whether there was one. Waiting questions stay."""

@@ -13,7 +13,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 from typing_extensions import override
 
-from roamtui.plain import sanitise_text
+from roamtui.sanitiser import sanitise_text
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
 

@@ -30,7 +30,7 @@ class QuestionQueue:
         """Add a question, to wait for its turn."""
         self._waiting.append(sent)
 
-    def begin_next(self) -> SentQuestion | None:
+    def start_next(self) -> SentQuestion | None:
         """Let the next question have its turn, and return it, or None if none waits."""
         if not self._waiting:
             return None

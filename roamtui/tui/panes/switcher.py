@@ -207,7 +207,7 @@ class PaneSwitcher(Horizontal):
         """Scroll the pane above the question box by a page."""
         (self._log_view if Scope.CHAT in self.shown else self._reader.ensure_reader()).action_page(direction)
 
-    def follow_event(self, event: ConversationEvent) -> None:
+    def handle_event(self, event: ConversationEvent) -> None:
         """Show the chat for a question, and in the reader what was loaded or, after a switch, last read."""
         match event:
             # the focus stays, and so does a reader that has it

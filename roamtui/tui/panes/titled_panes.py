@@ -84,7 +84,7 @@ class TreePane(TitledPane):
 
     @on(events.Mount)
     @on(OutlineTree.CursorMoved)
-    def show_note(self) -> None:
+    def show_position(self) -> None:
         """Show the path above the cursor's node in the title line."""
         self.title_line.note = format_ancestors(self.outline.lines.library, self.outline.cursor_id)
 
@@ -108,7 +108,7 @@ class ReaderPane(TitledPane):
             self.existing = DocumentReader(self._conversation)
             self.mount(self.existing, after=self.title_line)
             for attribute in ("scroll_y", "virtual_size", "match_label"):
-                self.watch(self.existing, attribute, lambda: self.call_next(self.show_note), init=False)
+                self.watch(self.existing, attribute, lambda: self.call_next(self.show_position), init=False)
         return self.existing
 
     @property
@@ -120,7 +120,7 @@ class ReaderPane(TitledPane):
         """Show the same place in a changed library."""
         if self.existing is not None:
             self.existing.refresh_library(library)
-            self.show_note()
+            self.show_position()
 
     def open_target(self, target: SectionTarget) -> None:
         """Open a section or quote that a person activated."""
@@ -135,7 +135,7 @@ class ReaderPane(TitledPane):
         return is_loaded and self._opened == (target, section_id)
 
     @on(ReadingPositionChanged)
-    def show_note(self) -> None:
+    def show_position(self) -> None:
         """Show the path and page in view, and the match, in the title line."""
         reader = self.ensure_reader()
         path = "" if reader.section_id is None else format_full_path(reader.library, reader.section_id)
@@ -144,4 +144,4 @@ class ReaderPane(TitledPane):
 
     def on_document_reader_opened(self) -> None:
         """Show the path of the section that was opened."""
-        self.show_note()
+        self.show_position()

@@ -24,7 +24,7 @@ from roamtui.document.links import (
     locate_section,
     resolve_link,
 )
-from roamtui.editor import build_editor_command, get_editor, open_in_viewer
+from roamtui.editor import get_editor, make_editor_command, open_in_viewer
 from roamtui.markdown.blocks import Link
 from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_in_span
@@ -292,7 +292,7 @@ class DocumentReader(Reader):
         try:
             with self.app.suspend():
                 try:
-                    command = build_editor_command(editor, file.absolute(), line)
+                    command = make_editor_command(editor, file.absolute(), line)
                     subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
                 except (OSError, ValueError) as error:
                     # Caught here, because Textual does not resume after an error.

@@ -21,7 +21,7 @@ from roamtui.document.parse import parse_document
 from roamtui.markdown.fences import update_fence
 from roamtui.markdown.table_header import find_header_above
 from roamtui.outline.labels import format_node_title
-from roamtui.text import find_body_start
+from roamtui.text import compute_body_start
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""
@@ -50,7 +50,7 @@ class DocumentView(Struct, frozen=True, kw_only=True):
         """Split the text between blocks into chunks, which are laid out one by one."""
         text = self.document.text
         columns = self.document.columns
-        first = find_body_start(text[:_FRONT_MATTER_LENGTH_MAX])
+        first = compute_body_start(text[:_FRONT_MATTER_LENGTH_MAX])
         end = len(text)
         front = [TextChunk(start=0, end=first, is_front_matter=True)] if first else []
         rows = range(bisect_left(columns.starts, first, 0, len(columns)), len(columns))
@@ -130,7 +130,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
         next_prefix = ""
         if line_end := _LINE_END.search(text[middle:limit]):
             cut = middle + line_end.end()
-            next_prefix = build_parser_context(text, start, cut, prefix)
+            next_prefix = make_parser_context(text, start, cut, prefix)
         else:
             space = text[middle:limit].rfind(" ")
             cut = middle + space + 1 if space >= 0 else limit
@@ -141,7 +141,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
         yield TextChunk(start=start, end=end, prefix=prefix)
 
 
-def build_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
+def make_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
     """Return the lines that reopen the block split at `cut`: a code fence, a table's header, or nothing."""
     before = prefix + text[start:cut]
     fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")

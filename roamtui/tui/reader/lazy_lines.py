@@ -175,7 +175,7 @@ class LazyLines:
         lines = self.get_chunk_lines(chunk).lines
         return LocatedLine(chunk, lines[number]) if number < len(lines) else None
 
-    def measure_from(self, y: int, height: int) -> None:
+    def lay_out_from(self, y: int, height: int) -> None:
         """Lay out the chunks of the `height` lines from line `y` on. Line `y` itself does not move."""
         chunk, _ = self.locate(y)
         while chunk < len(self.chunks) and self.get_top(chunk) < y + height:

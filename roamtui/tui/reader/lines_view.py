@@ -54,7 +54,7 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         self._is_jumping = False
         """Whether a jump is under way. It may scroll several times, and only its end counts as a position."""
 
-    def view_moved(self) -> None:
+    def handle_view_change(self) -> None:
         """React to other lines in view, in a subclass. Called once after each layout, scroll or jump."""
 
     def show_document(
@@ -117,7 +117,7 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         located = map(self.lines.get_line, self.view_range or range(self.top_y, self.top_y + 1))
         return [place.line for place in located if place is not None]
 
-    def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
+    def _lay_out_chunk_at(self, y: int, *, is_from_end: bool) -> int:
         """Lay out the chunk of line `y`, and return the new number of the line.
 
         With `is_from_end`, the line keeps its distance from the chunk's end, otherwise its relative position.
@@ -188,15 +188,15 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         lines = self.lines
         height = self.view_size.height
         if lines.chunks:
-            lines.measure_from(y, height)
-            top = self._measure_chunk_at(y, is_from_end=True)
+            lines.lay_out_from(y, height)
+            top = self._lay_out_chunk_at(y, is_from_end=True)
             self._height = height
             self._update_virtual_size(top)
             self._is_jumping = True
             self.scroll_to(y=top, force=True)
             self._update_view(is_upward=True)
             self._is_jumping = False
-            self.view_moved()
+            self.handle_view_change()
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -250,13 +250,13 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         if not lines.chunks or not height:
             self._update_virtual_size(0)
             return
-        y = self._measure_chunk_at(self.top_y, is_from_end=is_upward)
-        lines.measure_from(y, height)
+        y = self._lay_out_chunk_at(self.top_y, is_from_end=is_upward)
+        lines.lay_out_from(y, height)
         self._update_virtual_size(y)
         if y != self.top_y:
             self.scroll_to(y=y, force=True)
         if not self._is_jumping:
-            self.view_moved()
+            self.handle_view_change()
 
     def on_resize(self) -> None:
         """Lay the text out in the new width, and keep the place in view."""

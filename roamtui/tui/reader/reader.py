@@ -15,8 +15,8 @@ from roamtui.document.library import Library
 from roamtui.document.parse import strip_log_indent
 from roamtui.markdown.blocks import Link
 from roamtui.outline.labels import PATH_STEP
-from roamtui.plain import sanitise_line
 from roamtui.quotes.words import widen_to_words
+from roamtui.sanitiser import sanitise_line
 from roamtui.text import Span, format_page
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
@@ -105,10 +105,10 @@ class Reader(LinesView, inherit_bindings=False):
         shown = self.highlights
         self.highlight(Highlights(shown.quote, words, match, is_nearest=shown.is_nearest))
         self.match_label = label
-        self.view_moved()
+        self.handle_view_change()
 
     @override
-    def view_moved(self) -> None:
+    def handle_view_change(self) -> None:
         """Set the current section: that of the current match if it is in view, or else that at the top."""
         self._set_hints(())
         match = self.highlights.current_match
@@ -235,9 +235,9 @@ class Reader(LinesView, inherit_bindings=False):
         if self.section_id is not None:
             selected = self.text_selection is not None
             description = f"the {'selection' if selected else 'text'} with its source"
-            copy(self, self.get_selected_or_section_text(), description)
+            copy(self, self.get_text_to_copy(), description)
 
-    def get_selected_or_section_text(self) -> str:
+    def get_text_to_copy(self) -> str:
         """Return the selected text, or else the section's exact source text, with its place."""
         if self._library is None or self.section_id is None:
             return ""

@@ -20,9 +20,9 @@ from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError
-from roamtui.export.conversation import RENDERERS
-from roamtui.paths import display_path
-from roamtui.plain import sanitise_line
+from roamtui.export.conversation import CONVERSATION_RENDERERS
+from roamtui.paths import format_file_path
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import expand_sources, format_source
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
@@ -93,7 +93,7 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
         cost = format_cost(summary.usage)
         parts = [summary.size_label, format_time(summary.used_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
-            parts.append(sanitise_line(format_source(display_path(summary.source))))
+            parts.append(sanitise_line(format_source(format_file_path(summary.source))))
         sign = "  ● now" if self._is_current(summary) else ""
         facts = " · ".join(filter(None, parts))
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{facts}")
@@ -176,9 +176,9 @@ def make_export_dialog(
         return library
 
     def render(suffix: str, _: Path) -> str:
-        return RENDERERS[suffix](load(), source, get_library)
+        return CONVERSATION_RENDERERS[suffix](load(), source, get_library)
 
-    renderers = {suffix: partial(render, suffix) for suffix in RENDERERS}
+    renderers = {suffix: partial(render, suffix) for suffix in CONVERSATION_RENDERERS}
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
     opened = library.source_names if library is not None else ()

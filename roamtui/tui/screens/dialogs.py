@@ -23,8 +23,8 @@ from roamtui.conversation.library_sync import is_source_missing, name_missing
 from roamtui.errors import RoamtuiError
 from roamtui.output import check_output_path, write_export
 from roamtui.paths import expand_user, is_standard_input
-from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.program import qualify_commands
+from roamtui.sanitiser import sanitise_line, sanitise_text
 from roamtui.sources.listing import list_paths
 from roamtui.sources.source_names import expand_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -45,7 +45,7 @@ def make_key_hints(keys: Keymap, scope: Scope) -> KeyHints:
     """List the keys of a screen that has a scope of its own."""
     hints = [
         format_key_hint(action.key_names[0], action.label, f"screen.{action.call}")
-        for action in keys.for_scope(scope)
+        for action in keys.iter_actions(scope)
         if action.keys and action.label
     ]
     return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))

@@ -15,8 +15,8 @@ from roamtui.agent.agent import Agent
 from roamtui.document.library import Library
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_node_title
-from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_in_span
+from roamtui.sanitiser import format_count, sanitise_line, strip_anchor
 from roamtui.search.base import Hit
 from roamtui.search.phrases import MATCHES_MAX, TitleList, find_phrase, match_ranges
 from roamtui.search.terms import extract_query_terms, normalise_term

@@ -55,7 +55,7 @@ class HelpDialog(ListDialog[str, str | None]):
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
             here = " · you are here" if scope is current_scope else ""
             for action in sorted(
-                keys.for_scope(scope), key=lambda action: action.place != SCOPE_TITLES[scope]
+                keys.iter_actions(scope), key=lambda action: action.place != SCOPE_TITLES[scope]
             ):
                 item = PickerItem(
                     value=action.id,
@@ -90,7 +90,7 @@ class HelpDialog(ListDialog[str, str | None]):
             self.show_message(f"This key works only here: {place}. Close this list, and press it there.")
 
 
-class SlashCommands(HelpDialog):
+class SlashCommandsDialog(HelpDialog):
     """Lists the actions that can be run. It closes when none matches the text after the slash."""
 
     def __init__(self, keys: Keymap, typed: str, keep: Callable[[str], object]) -> None:

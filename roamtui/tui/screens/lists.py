@@ -17,7 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from typing_extensions import override
 
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.screens.dialogs import Dialog, KeyHints, TextField
 

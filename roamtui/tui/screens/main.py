@@ -19,7 +19,7 @@ from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.update import AskOptions
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.text import Span
 from roamtui.tui.actions import DIGITS, DOCUMENT_PARTS, Keymap, Scope, make_bindings
 from roamtui.tui.background_work import BackgroundWork
@@ -107,7 +107,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.chat_log.reload()
         for note in self.session.notices:
             self.chat_log.add_notice(note)
-        self._unsubscribe = self.conversation.subscribe(self._follow_event)
+        self._unsubscribe = self.conversation.subscribe(self._handle_event)
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
@@ -151,7 +151,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error
             # keep all their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
-        self.questions.follow_worker(event.worker)
+        self.questions.handle_worker_end(event.worker)
 
     def warn_if_busy(self) -> bool:
         """Return whether a question is being answered, and if so, tell the person."""
@@ -176,14 +176,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         `typed` is text from the question box. It returns there if it is not a command.
         """
-        from roamtui.tui.screens.help import HelpDialog, SlashCommands
+        from roamtui.tui.screens.help import HelpDialog, SlashCommandsDialog
 
         dialog = HelpDialog(self.keys, self.panes.scope, self.panes.explain_signs())
         if typed:
-            dialog = SlashCommands(self.keys, typed, self.question_box.fill)
+            dialog = SlashCommandsDialog(self.keys, typed, self.question_box.fill)
         self.app.push_screen(dialog, self.action_run)
 
-    def _follow_event(self, event: ConversationEvent) -> None:
+    def _handle_event(self, event: ConversationEvent) -> None:
         """Pass the state and the event to all parts, unless the app is ending."""
         if not self.is_attached:
             return
@@ -199,7 +199,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.outline.show(state)
         above = (self.background_work, self.status_line, self.chat_log, self.tree_pane.outline)
         for part in (*above, self.questions, self.panes):
-            part.follow_event(event)
+            part.handle_event(event)
 
     @on(CommandRequested)
     @work(group="commands", exit_on_error=False)
@@ -215,7 +215,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(SectionRead)
     @work(group="commands", exit_on_error=False)
     async def _record_reading(self, event: SectionRead) -> None:
-        await self.conversation.read_section(event.section_id)
+        await self.conversation.record_reading(event.section_id)
 
     def _find_selection(self) -> tuple[str | None, Span | None]:
         """Return the selected section, and the span in it. If the chat has no selection, tell the person."""
@@ -320,7 +320,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             number = view.exchange.number
             has_model = view.outcome.passages is None or self.agent.model.name != OFFLINE
             if has_model or await self._choose_model():
-                self.questions.propose_again(number, view.outcome.unread)
+                self.questions.propose_retry(number, view.outcome.unread)
                 self.panes.focus_scope(Scope.INPUT)
 
     def action_ask_about(self) -> None:

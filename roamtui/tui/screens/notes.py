@@ -20,9 +20,9 @@ from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_notes
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import is_standard_input
-from roamtui.plain import sanitise_line, shorten
-from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
+from roamtui.quotes.located_notes import LocatedNote, locate_notes, make_span_citation
 from roamtui.quotes.wording import list_path_titles, simplify_quote
+from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts, wrap
@@ -83,7 +83,7 @@ class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
             lines += wrap(shown, width, lead="  ", follow="  ")[:_QUOTE_LINES_MAX]
         for sign, words, style in (
             ("✎", located.note.comment, "$accent"),
-            ("!", located.change_note, "$warning"),
+            ("!", located.change_label, "$warning"),
         ):
             if words:
                 lead = Content.styled(f"  {sign} ", style)
@@ -95,7 +95,7 @@ class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
         link = next((link for link in reversed(item.note.links) if link in self._library), None)
         section_id = item.new_citation.section_id if item.new_citation is not None else link
         if section_id is None:
-            self.show_message(item.change_note[:1].upper() + item.change_note[1:] + ".")
+            self.show_message(item.change_label[:1].upper() + item.change_label[1:] + ".")
             return
         if item.note.comment:
             self.notify(f"✎ {item.note.comment}", markup=False)
@@ -144,7 +144,7 @@ def _get_store(conversation: Conversation) -> NoteStore:
 async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:
     """Ask for a comment, and save it in a new note or in the one on the same place. Return whether it did."""
     library = conversation.state.library
-    cited = cite_span(section_id, span, library)
+    cited = make_span_citation(section_id, span, library)
     key = (cited.section_id, cited.quote)
     notes = await asyncio.to_thread(_get_store(conversation).read)
     existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)

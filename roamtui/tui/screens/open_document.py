@@ -23,7 +23,7 @@ from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
 from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.paths import expand_user
-from roamtui.plain import sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.sources.source_names import expand_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings

@@ -20,11 +20,11 @@ from typing_extensions import override
 
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.errors import UsageError
-from roamtui.export.table import RENDERERS
+from roamtui.export.table import TABLE_RENDERERS
 from roamtui.outline.labels import PATH_STEP
-from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.sanitiser import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
-from roamtui.table.columns import Column, parse_question
+from roamtui.table.columns import Column, parse_column
 from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import ResultRow, ResultTable, add_column, delete_column
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -247,7 +247,7 @@ class TableScreen(Screen[None]):
             heading, self._typed, foot=foot, check=_check_question, on_typed=self._keep_typed
         )
         if typed := await self.app.push_screen_wait(prompt):
-            column = parse_question(typed)
+            column = parse_column(typed)
             add_column(self.table, column)
             self._keep_typed("")
             self._grid.show()
@@ -300,7 +300,7 @@ class TableScreen(Screen[None]):
         self._show_head()
 
     def action_export(self) -> None:
-        renderers = {suffix: partial(render, self.table) for suffix, render in RENDERERS.items()}
+        renderers = {suffix: partial(render, self.table) for suffix, render in TABLE_RENDERERS.items()}
         sources = (row.source for row in self.table.rows)
         dialog = ExportDialog("Export the table to", "table", renderers, sources)
         self.app.push_screen(dialog, self._show_message)
@@ -335,7 +335,7 @@ def _count_characters(lines: int, width: int) -> int:
 
 def _check_question(typed: str) -> str:
     try:
-        parse_question(typed)
+        parse_column(typed)
     except UsageError as error:
         return str(error)
     return ""

@@ -31,7 +31,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Node
 from roamtui.outline.labels import extract_opening_words, format_node_title
-from roamtui.plain import sanitise_line, strip_anchor
+from roamtui.sanitiser import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
@@ -146,7 +146,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self._pending_id = None
             self.move_to(pending_id)
 
-    def follow_event(self, event: ConversationEvent) -> None:
+    def handle_event(self, event: ConversationEvent) -> None:
         """Mark what was found, and scroll to what was opened and to the first citation."""
         match event:
             case QuestionAnswered():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamtui.convert.pdf.right_to_left import PlacedLetter, read_visible, sort_letters, split_into_words
+from roamtui.convert.pdf.right_to_left import PlacedLetter, sort_letters, split_into_words, to_logical_order
 from tests.case_files import read_rows
 
 
@@ -14,7 +14,7 @@ def _place(visible: str) -> list[PlacedLetter]:
 
 @pytest.mark.parametrize(("visible", "read"), read_rows("convert/pdf/right_to_left", "lines"))
 def test_a_line_is_read_in_order(visible: str, read: str) -> None:
-    assert read_visible(visible) == read
+    assert to_logical_order(visible) == read
 
 
 def test_gaps_divide_words_and_spaces_of_pdfium_do_not() -> None:
@@ -27,4 +27,4 @@ def test_gaps_divide_words_and_spaces_of_pdfium_do_not() -> None:
 def test_a_mark_follows_its_letter(places: dict[str, tuple[float, float]]) -> None:
     letters = [PlacedLetter(text, number, *place, 10.0) for number, (text, place) in enumerate(places.items())]
     visible = "".join(letter.text for letter in sort_letters([*letters, PlacedLetter("م", 9, 4.0, 9.0, 10.0)]))
-    assert read_visible(visible) == "مدٌ"
+    assert to_logical_order(visible) == "مدٌ"

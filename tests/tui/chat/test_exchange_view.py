@@ -11,11 +11,11 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
-from roamtui.tui.actions import Scope, build_keymap
+from roamtui.tui.actions import Scope, make_keymap
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.messages import SectionTarget
 from tests.fakes.scripted_model import ScriptedReply
@@ -37,13 +37,15 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await ui.reach("Deck oven")
 
 
-LIBRARY = build_library(SourceText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
+LIBRARY = make_document_library(
+    SourceText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a")
+)
 FEES, LATE = LIBRARY.walk()
 
 
 def make_view(text: str, *citations: Citation) -> ExchangeView:
     exchange = Exchange(number=1, question="?", answer=text, stopped=StopReason.ANSWERED, citations=citations)
-    return ExchangeView(exchange, LIBRARY, build_keymap())
+    return ExchangeView(exchange, LIBRARY, make_keymap())
 
 
 def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
@@ -69,7 +71,7 @@ def test_a_sentence_without_a_source_has_a_style_up_to_the_quote_in_it_and_is_na
         section_id="a8a96034", quote="six", state=QuoteState.NOT_FOUND, start=six, end=six + 3, marks=()
     )
     exchange = make_view(text, citation).exchange
-    view = ExchangeView(replace(exchange, unsourced=((11, 29),)), LIBRARY, build_keymap())
+    view = ExchangeView(replace(exchange, unsourced=((11, 29),)), LIBRARY, make_keymap())
     lines = view.draw(80)
     content = lines[2]
     styles = {content.plain[start:end]: style for start, end, style in content.spans}

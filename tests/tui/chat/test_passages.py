@@ -1,6 +1,6 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
@@ -25,7 +25,7 @@ BICYCLE = "How much does a bicycle cost?"
 
 def make_offline_app(options: TuiOptions | None = None, text: str = FERRY) -> RoamApp:
     """Return an app over a text, else the handbook of a ferry, that answers without a model."""
-    library = build_library(SourceText(text=text, source="ferry.md", name="ferry"))
+    library = make_document_library(SourceText(text=text, source="ferry.md", name="ferry"))
     return make_app(library=library, model=NoModel(), searcher=Searcher, options=options or make_options())
 
 
@@ -133,7 +133,7 @@ async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_s
 
 
 async def test_the_passages_return_after_an_answer_with_more_sources() -> None:
-    ids = [*build_library(SourceText(text=FERRY, source="ferry.md", name="ferry")).walk()]
+    ids = [*make_document_library(SourceText(text=FERRY, source="ferry.md", name="ferry")).walk()]
     model = ScriptedModel([" ".join(f'"A bicycle costs 2 crowns." [{one}]' for one in ids * 3)], name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
     options = make_options(list_models=lambda: offers, make_model=lambda *_: model)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from textual.widgets import Input
 
 from roamtui.bootstrap import open_library
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope
@@ -63,7 +63,7 @@ def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
     raw = SourceText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
     raw = replace(raw, page_labels=tuple("A-1" if number == 3 else "" for number in range(len(pages))))
-    return make_app(library=build_library(raw))
+    return make_app(library=make_document_library(raw))
 
 
 async def _go_to(app: RoamApp, page: str) -> None:

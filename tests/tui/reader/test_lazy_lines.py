@@ -104,7 +104,7 @@ _SHORT_WHOLE = _read_all(make_lines(_SHORT))
 def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> None:
     lines = make_lines(_SHORT)
     for y in looked_at:
-        lines.measure_from(y, 20)
+        lines.lay_out_from(y, 20)
         measured = len(lines)
         for shown in range(y, y + 20):
             lines.get_line(shown)

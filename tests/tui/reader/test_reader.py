@@ -8,7 +8,7 @@ from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.loader import build_library
+from roamtui.document.loader import make_document_library
 from roamtui.markdown.blocks import Link
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
@@ -60,7 +60,7 @@ async def test_what_is_selected_is_copied_else_the_source() -> None:
         assert app.clipboard == f"{text.rstrip()}\n\n(Handbook › Leave)\n"
         top = reader.top_y
         app.screen.selections = {reader: Selection(Offset(5, top + 3), Offset(4, top + 7))}
-        assert reader.get_selected_or_section_text() == (
+        assert reader.get_text_to_copy() == (
             "weeks of vacation, see the rules.\n\nSick leave\n\nCall\n\n(Handbook › Leave)\n"
         )
         selected, rest, *_ = reader.render_line(7)
@@ -137,7 +137,7 @@ async def test_a_match_in_a_log_is_shown_on_its_line() -> None:
     lines = [f"2024-03-01 {n // 60:02}:{n % 60:02}:00 INFO request" for n in range(1_000)]
     lines[138] = "2024-03-01 02:18:00 ERROR"
     log = SourceText(text="\n".join(lines), source="a.log", name="a.log", is_markdown=False)
-    library = build_library(log)
+    library = make_document_library(log)
     async with _run(library) as (_, reader, pilot):
         reader.highlight_words(("ERROR",), library.root.text.index("ERROR"))
         await pilot.pause()

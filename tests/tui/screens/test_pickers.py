@@ -133,7 +133,7 @@ async def test_a_typed_model_is_asked_at_the_server_of_the_command_line(monkeypa
     with serving(monkeypatch, FakeReply(text="Yes")) as server:
         monkeypatch.delenv("OPENAI_API_BASE")
         settings = Settings(api_base=server.url)
-        bootstrap = Bootstrap(settings=settings, typed_settings=frozenset({"api_base"}))
+        bootstrap = Bootstrap(settings=settings, overridden_keys=frozenset({"api_base"}))
         async with running(make_app(options=AppServices(bootstrap).options), (100, 30)) as ui:
             await ui.press_until("not in the list", "f2", *"openai/tiny")
             await ui.press_until(ConfirmDialog, "enter")

@@ -2,7 +2,7 @@
 
 from roamtui.conversation.events import OpenedSection, Origin
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import Library
 from tests.case_files import read_case
 from tests.search.libraries import id_of
@@ -14,7 +14,7 @@ def make_wide_library(count: int) -> Library:
     """Return a library of one top heading with `count` headings below it, without the cost of a parse."""
     rows = [NodeRow(NodeKind.SECTION, 1, "Everything", 0)]
     rows.extend(NodeRow(NodeKind.SECTION, 2, f"Part {number}", number) for number in range(1, count + 1))
-    columns = build_columns(rows, count + 1)
+    columns = make_columns(rows, count + 1)
     return Library(source="wide.md", root=Document(key="", title="Everything", text="x" * (count + 1), columns=columns))
 
 

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -87,7 +87,7 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
     rows = [
         NodeRow(NodeKind.SECTION, data.draw(st.integers(1, 20)), title, number) for number, title in enumerate(titles)
     ]
-    library = Library(source="a", root=Document(key="", title="", text="x" * 20, columns=build_columns(rows, 20)))
+    library = Library(source="a", root=Document(key="", title="", text="x" * 20, columns=make_columns(rows, 20)))
     opened = tuple(
         replace(open_section(_LIBRARY, "Leave", data.draw(st.sampled_from(Origin)), is_pinned=True), section_id=one)
         for one in data.draw(st.sets(st.sampled_from(library.root.ids)))

@@ -150,8 +150,8 @@ async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_ope
     hit = SearchHit(section_id=part, path=("Part 50",), score=1.0)
     result = OpenResult(id=part, section_id=part, status=OpenStatus.OPENED)
     async with _run(make_state(library)) as (_, tree, pilot):
-        tree.follow_event(SectionsSearched(query="fifty", hits=(hit,)))
-        tree.follow_event(SectionsOpened(results=(result,), origin=Origin.AGENT))
+        tree.handle_event(SectionsSearched(query="fifty", hits=(hit,)))
+        tree.handle_event(SectionsOpened(results=(result,), origin=Origin.AGENT))
         await pilot.pause()
         assert any("Part 50" in line and "⌕" in line for line in _lines(tree))
 

@@ -8,7 +8,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.markdown.quoted_sentence import KeySentence
 from roamtui.retrieval import policy
-from roamtui.retrieval.answers import choose_passages, list_found_words
+from roamtui.retrieval.best_passages import choose_passages, list_found_words
 from roamtui.search.base import Comparison, Hit
 from roamtui.search.searcher import Searcher
 from roamtui.text import Span
@@ -19,7 +19,7 @@ from tests.search.libraries import id_of, make_library
 @pytest.fixture
 def has_room_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show no sentence beside the likeliest one."""
-    monkeypatch.setattr(policy, "LINE_TOKENS", 1)
+    monkeypatch.setattr(policy, "SENTENCE_EXCERPT_TOKENS", 1)
 
 
 def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> KeySentence:
@@ -29,13 +29,13 @@ def _read_likeliest(question: str, text: str, compare: Comparison | None = None)
 
 
 @pytest.mark.usefixtures("has_room_for_one")
-@pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/answers", "likeliest"))
+@pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/best_passages", "likeliest"))
 def test_the_likeliest_sentence_has_most_words_of_the_question(question: str, text: str, answer: str) -> None:
     assert _read_likeliest(question, text).words == answer
 
 
 @pytest.mark.usefixtures("has_room_for_one")
-@pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/answers", "whole"))
+@pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/best_passages", "whole"))
 def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
     assert _read_likeliest("How much is the fee?", text).words == answer
 
@@ -231,7 +231,7 @@ def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
     assert read_first(()) != "A berth costs 9 crowns."
 
 
-@pytest.mark.parametrize(("question", "found"), read_rows("retrieval/answers", "found"))
+@pytest.mark.parametrize(("question", "found"), read_rows("retrieval/best_passages", "found"))
 def test_the_words_that_a_text_has_are_named_as_the_question_writes_them(question: str, found: list[str]) -> None:
     texts = ("Sick pay", "Employees get **half** of their wages for up to ten weeks. What more? £11.\n\n| Class | E |")
     assert [*list_found_words(question, texts)] == found

@@ -12,7 +12,7 @@ from roamtui.conversation.notices import format_cost
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import Release, add_cost
-from roamtui.plain import format_count
+from roamtui.sanitiser import format_count
 from roamtui.search.base import EmbeddingPlan
 from roamtui.text import format_tokens
 
@@ -65,7 +65,7 @@ class SpendingLimit:
         self._usd_by_account[account] = max(before, spent.cost_usd or 0.0)
 
 
-class Consent:
+class ApprovalGuard:
     """Asks the person before the conversation sends a request that they must agree to."""
 
     def __init__(self, conversation: Conversation, spending: SpendingLimit) -> None:
@@ -76,11 +76,11 @@ class Consent:
         self._agreement: tuple[Model, int] | None = None
         """A model that the person chose or agreed to, for the conversation with this `switch_count`."""
 
-    def accept_model(self, model: Model) -> None:
+    def approve_model(self, model: Model) -> None:
         """Record that the person agreed to a model for the current conversation."""
         self._agreement = model, self._conversation.switch_count
 
-    async def confirm_model(self, model: Model) -> None:
+    async def require_approved_model(self, model: Model) -> None:
         """Ask whether a conversation may change to another model or server. Raise `UsageError` if not.
 
         No agreement is needed for a model that the person chose, or for no model, because then nothing is
@@ -112,7 +112,7 @@ class Consent:
             approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
             if not await self._conversation.approver(approval):
                 raise UsageError(f"The question was not sent to {now}. Choose another model with --model.")
-        self.accept_model(model)
+        self.approve_model(model)
 
     def reserve(self, unrecorded: Usage, request: Usage) -> Release | None:
         """Reserve the expected cost of a request of the conversation, as `SpendingLimit` does. Thread-safe.
@@ -137,7 +137,8 @@ class Consent:
     async def reserve_or_ask(self, model: Model, sent: Usage, reply_tokens: int) -> Release | None:
         """Reserve the cost of a request and its reply, or else ask the person. Return None if they decline.
 
-        If they agree, there is no limit until `end_question`. A request with unknown prices counts as free.
+        If they agree, there is no limit until `restore_spending_limit`. A request with unknown prices counts
+        as free.
         """
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
         release = self.reserve(Usage(), add_cost(request, model.facts.prices))
@@ -152,7 +153,7 @@ class Consent:
         self._is_limit_lifted = await self._conversation.approver(approval)
         return (lambda _: None) if self._is_limit_lifted else None
 
-    def end_question(self) -> None:
+    def restore_spending_limit(self) -> None:
         """Apply the spending limit to the next question again."""
         self._is_limit_lifted = False
 

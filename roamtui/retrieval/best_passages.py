@@ -96,7 +96,9 @@ def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """
     matcher = TermMatcher.for_question(question)
     found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
-    ends_after_gap = ((start, end + 1) for start, end, term in matcher.locate(question) if term in found)
+    ends_after_gap = (
+        (start, end + 1) for start, end, term in matcher.list_occurrences(question) if term in found
+    )
     runs = (
         question[start : end - 1].split()
         for start, end in merge_bounds(ends_after_gap)
@@ -285,17 +287,17 @@ def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) 
 
 
 def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeySentence:
-    """Read a sentence with its neighbours in the paragraph, up to `LINE_TOKENS`.
+    """Read a sentence with its neighbours in the paragraph, up to `SENTENCE_EXCERPT_TOKENS`.
 
     A very long sentence is cut around the words of the question.
     """
     unit = get_unit(text, candidate.start)
     paragraph = text[unit.start : unit.end]
-    bounds = find_passage(paragraph, candidate.start - unit.start, policy.LINE_TOKENS)
+    bounds = find_passage(paragraph, candidate.start - unit.start, policy.SENTENCE_EXCERPT_TOKENS)
     if bounds is None or not unit.kind.has_sentences:
         return candidate.key_sentence
     words = read_visible_line(paragraph[slice(*bounds)])
-    found = tuple((start, end) for start, end, _ in matcher.locate(words)[: policy.SENTENCES_MAX])
+    found = tuple((start, end) for start, end, _ in matcher.list_occurrences(words)[: policy.SENTENCES_MAX])
     parts = QuotedSentence(sentence=words, quoted=found).cut(policy.KEY_SENTENCE_WIDTH_MAX)
     return KeySentence(_COUNTED_GAP.sub("[…]", "".join(part.text for part in parts)).rstrip())
 
@@ -332,7 +334,7 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
     }
     for unit in read_units(text).units:
         if unit.kind not in HEADING_KINDS:
-            share = weights.compute_share(weights.find_words(unit.head_words) - given)
+            share = weights.compute_share(weights.find_words(unit.header_words) - given)
             for sentence in split_unit(text, unit):
                 shares.setdefault((sentence.start, sentence.end), share)
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
@@ -383,7 +385,9 @@ class _TermWeights:
         A word that no text has, and that looks like a mistyped stop word, such as "whats", does not count.
         """
         matcher = TermMatcher.for_question(question)
-        counts = Counter(term for text in texts for term in {located for *_, located in matcher.locate(text)})
+        counts = Counter(
+            term for text in texts for term in {located for *_, located in matcher.list_occurrences(text)}
+        )
         stops = [*STOP_WORDS_BY_LANGUAGE[matcher.language]]
         told = [term for term in matcher.terms if counts[term] or not list_similar_words(term, stops)]
         terms = told or matcher.terms
@@ -432,7 +436,7 @@ class _RowJoiner:
     def join_row(self, unit: Unit) -> frozenset[str]:
         """Return the words of the question in the rows that are joined with this one, if any are."""
         joined = frozenset[str]().union(*self._rows.get(get_row_name(unit), {}).values())
-        own = self._matcher.find_terms(f"{unit.head_words} {unit.words}") if joined else joined
+        own = self._matcher.find_terms(f"{unit.header_words} {unit.words}") if joined else joined
         return joined if self._present <= joined | own and not self._present <= own else frozenset()
 
     def joins(self, text: str) -> bool:
