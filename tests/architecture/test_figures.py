@@ -49,6 +49,11 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
     assert right == right_grep
     assert f"Of {count} new questions, {preferred} and {preferred_grep} answers were preferred" in _SENTENCES
     assert f"{right} were right with either" in _SENTENCES
+    _, count, preferred, preferred_grep, _, right, right_grep, tokens = rows["of public sets, on 30 November"]
+    told = (
+        f"Of {count} more questions, {preferred} and {preferred_grep} answers were preferred, {right} and {right_grep}"
+    )
+    assert f"{told} were right, and roamtui sent {float(tokens):.1f} times as many tokens" in _SENTENCES
 
     searches = {row[0].partition(" ")[0]: row for row in _read_rows("Compared with plain search")}
     for title, name in _SETS.items():
