@@ -401,7 +401,7 @@ class _TermWeights:
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
-        self.matcher = TermMatcher(self.weights, matcher.language, matcher.units)
+        self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
         self.rows = _RowJoiner(self.matcher, frozenset(counts).intersection(terms), (*texts, *tables))

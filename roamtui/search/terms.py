@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.search.lexicon import (
@@ -28,7 +28,6 @@ _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0df
 """Accents, points and vowel signs, which Python's ``\\w`` does not match, and the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
-_NUMBER_WITH_UNIT = re.compile(r"(?<!\w)(\d+)[\s-]([^\W\d_]+)")
 _MARK_AFTER_LETTER = re.compile(rf"[*~`\[\]<{INVISIBLE}](?<=[^\W_].)")
 _HIDDEN_RUN = re.compile(
     rf"(?:[*~`\[{INVISIBLE}]|\]\([^()\s]{{0,500}}\)|</?[A-Za-z][^<>\n]{{0,500}}>)+(?=[^\W_])"
@@ -191,14 +190,10 @@ class TermMatcher:
     A stop word never counts as a form of another word, although "us" has the stem of "use".
     """
 
-    def __init__(self, terms: Iterable[str], language: Language, units: Mapping[str, str] = {}) -> None:
-        """Find `terms`, which come from `extract_query_terms`. In German, synonyms count as their terms.
-
-        `units` has the word after each number of the question: "50 pounds" does not match "$50".
-        """
+    def __init__(self, terms: Iterable[str], language: Language) -> None:
+        """Find `terms`, which come from `extract_query_terms`. In German, synonyms count as their terms."""
         self.terms = tuple(terms)
         self.language = language
-        self.units = units
         self._terms_by_form: dict[str, str] = {}
         self._terms_by_word: dict[str, str | None] = {}
         """Cache of the words met so far, most of which are no terms."""
@@ -218,11 +213,7 @@ class TermMatcher:
     @classmethod
     def for_question(cls, question: str) -> TermMatcher:
         """Make a matcher for the terms of a question."""
-        language = detect_language(question)
-        stopped = STOP_WORDS_BY_LANGUAGE[language]
-        numbers = _NUMBER_WITH_UNIT.findall(question.lower())
-        units = {number: unit for number, unit in numbers if unit not in stopped}
-        return cls(extract_query_terms(question), language, units)
+        return cls(extract_query_terms(question), detect_language(question))
 
     @property
     def content_terms(self) -> tuple[str, ...]:
@@ -248,7 +239,7 @@ class TermMatcher:
             if word not in terms_by_word:
                 terms_by_word[word] = self._get_term(word)
             term = terms_by_word[word]
-            if term is not None and not self._is_other_money(text, match):
+            if term is not None:
                 places.append((*match.span(), term))
         for start, end, letters in iter_marked_words(text) if self._terms_by_form else ():
             term = self._get_term(letters)
@@ -260,14 +251,6 @@ class TermMatcher:
         word = normalise_term(word)
         is_other = word in STOP_WORDS_BY_LANGUAGE[self.language] and word not in self.terms
         return None if is_other else self._terms_by_form.get(reduce_word(word, self.language))
-
-    def _is_other_money(self, text: str, number: re.Match[str]) -> bool:
-        """Return whether a currency sign next to a number contradicts the unit that the question gives it."""
-        if (unit := self.units.get(number.group())) is None:
-            return False
-        signs = text[max(0, number.start() - 1) : number.start()] + text[number.end() : number.end() + 1]
-        names = [unicodedata.name(sign).lower() for sign in signs if unicodedata.category(sign) == "Sc"]
-        return any(name.split()[0] not in unit for name in names)
 
     def find_terms(self, text: str) -> frozenset[str]:
         """Return the terms that a text has."""
