@@ -23,7 +23,7 @@ _TITLE_CONTINUES = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which are other articles."""
 _NUMBERED = re.compile(r"\A(?:(?:sub)?(?:section|clause|paragraph)s?|abschnitt|ziffer|§+) ?(?=\d)")
 """Words before a number in references, such as "Section 2.6". Titles seldom have them."""
-_OWN_NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]? ")
+_OWN_NUMBER = re.compile(r"\A\d+(?:\.\d+)*[.)]? ")
 """The number before the words of a title: "1. Introduction" is "Introduction" too."""
 
 
@@ -89,7 +89,7 @@ def list_named(library: Library, text: str) -> list[str]:
     *above, last = _split_name(text)
     names = [last]
     if last and last not in library.ids_by_name:
-        names = [name for name in library.ids_by_name if _OWN_NUMBER.sub("", name, count=1) == last]
+        names = [name for name in library.ids_by_name if _OWN_NUMBER.sub("", name) == last]
         for start in (last, _NUMBERED.sub("", last)):
             longer = (name for name in library.ids_by_name if name.startswith(start))
             names = names or [name for name in longer if not _TITLE_CONTINUES.match(name, len(start))]

@@ -38,6 +38,7 @@ def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> N
         "# Law\n\n## § 43 Sale\n\nA.\n\n## § 433 Fees and more\n\nB.\n\n## § 433a Loss\n\nC.\n\n"
         "## Article 7. Ends\n\nD.\n\n## Article 7.1 Early\n\nE.\n\n## Article 70\n\nF.\n\n"
         '## "Book" [1]\n\nG.\n\n## Late fees\n\nH.\n\n## Late books\n\nI.\n\n## 2.6 Late rivals\n\nJ.\n'
+        "\n## The 7 loans\n\nK.\n"
     )
     for name, title in {
         "§ 433 Fees and more": "§ 433 Fees and more",
@@ -52,7 +53,7 @@ def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> N
         '"Book" [1]': '"Book" [1]',
     }.items():
         assert resolve_name(library, name) == id_of(library, title)
-    for name in ("Art", "§ 4", "Lat", "Late", "[]", "Section 2"):
+    for name in ("Art", "§ 4", "Lat", "Late", "[]", "Section 2", "The loans"):
         assert resolve_name(library, name) is None
     assert explain_unresolved(library, "Late") == '2 sections are called "Late …".'
     late = id_of(library, "Late fees"), id_of(library, "Late books")
