@@ -70,13 +70,12 @@ def list_absent_names(query: str, library: Library) -> list[str]:
 
 
 def expand_abbreviations(question: str, library: Library) -> str:
-    """Replace the abbreviations in a question: "agm" by "annual general meeting", if a text has this phrase.
+    """Add the words of abbreviations to a question: "agm annual general meeting", if a text has this phrase.
 
     An abbreviation is a word that no text has, but whose letters begin the words of a phrase without stop
-    words. If several phrases fit, only those with capitals count. A phrase without capitals that the texts
-    have once may fit by chance, as "driver ordering goods" fits "dog": it is added after the abbreviation.
-    All texts are scanned, unless the library is too long, so call this in a thread: 5 MB take 0.1 s for each
-    such word.
+    words. If several phrases fit, only those with capitals count. The word itself stays, because a phrase may
+    fit by chance, as "Customer Agreement Terms" fits "cat". All texts are scanned, unless the library is too
+    long, so call this in a thread: 5 MB take 0.1 s for each such word.
     """
     texts = [document.text for document in library.documents]
     pieces = [*chain.from_iterable(map(_iter_pieces, texts))] if _is_scannable(texts) else []
@@ -93,9 +92,7 @@ def expand_abbreviations(question: str, library: Library) -> str:
         named = [phrase for phrase in phrases if phrase.istitle()]
         expanded = {phrase.lower() for phrase in named or phrases}
         if len(expanded) == 1:
-            phrase = expanded.pop()
-            is_certain = named or len(phrases) > 1
-            question = whole.sub(phrase if is_certain else rf"\g<0> {phrase}", question)
+            question = whole.sub(rf"\g<0> {expanded.pop()}", question)
     return question
 
 

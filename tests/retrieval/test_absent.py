@@ -32,16 +32,17 @@ def test_absent_words_are_one_clause(count: int, clause: str) -> None:
 @pytest.mark.parametrize(
     ("question", "expanded"),
     [
-        ("When is the agm?", "When is the annual general meeting?"),
+        ("When is the agm?", "When is the agm annual general meeting?"),
+        ("Can I bring my cat?", "Can I bring my cat customer agreement terms?"),
         ("Is my Dog insured?", "Is my Dog driver ordering goods insured?"),
-        ("Does the CLI cover TSG, SGR, PDQ and NS?", "Does the club liability insurance cover TSG, SGR, PDQ and NS?"),
+        ("May CLI cover TSG, SGR, PDQ and NS?", "May CLI club liability insurance cover TSG, SGR, PDQ and NS?"),
     ],
 )
-def test_an_abbreviation_that_no_text_has_is_expanded(question: str, expanded: str) -> None:
+def test_the_words_of_an_abbreviation_that_no_text_has_are_added_to_it(question: str, expanded: str) -> None:
     text = (
         "The annual general meeting. The Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
         "Each driver ordering goods comes to an annual general meeting.\n"
-        "\n## The six great rules\n\nNone. Some green reeds.\n"
+        "\n## Customer Agreement Terms\n\n## The six great rules\n\nNone. Some green reeds.\n"
     )
     library = Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))
     assert expand_abbreviations(question, library) == expanded
