@@ -19,7 +19,7 @@ from roamtui.agent.outcome import (
     make_outcome,
     make_unchecked_outcome,
 )
-from roamtui.agent.prompt import LIMIT_REACHED
+from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
 from roamtui.agent.tool_calls import CallRunner, make_tools
 from roamtui.agent.tools import ToolContext
@@ -95,7 +95,7 @@ class AnswerLoop(Struct, kw_only=True):
     options: AgentOptions
     reply: Reply = Reply()
     """What the model has said so far."""
-    calls: CallRunner = field(default_factory=lambda: CallRunner({}))
+    calls: CallRunner = field(default_factory=CallRunner)
     room_tokens: int = 0
     """Tokens of the context window that the last request and its answer leave free."""
     stopped: StopReason = StopReason.CANCELLED
@@ -110,7 +110,6 @@ class AnswerLoop(Struct, kw_only=True):
         except RoamtuiError as error:
             if not self.conversation.state.is_asking:
                 raise
-            self.calls.uses = ()  # the calls have not run
             self.outcome = self.outcome or self._make_outcome(StopReason.ERROR, str(error))
         except Exception as defect:
             self.outcome = self.outcome or make_unchecked_outcome(self.reply, defect)
@@ -129,9 +128,7 @@ class AnswerLoop(Struct, kw_only=True):
         conversation.set_budget(requests.budget)
         await requests.begin(question, options)
         self.reply = Reply(is_brief=requests.brief is not None)
-        self.calls = CallRunner(requests.tools)
         self.stopped = await self._run_steps(requests)
-        self.calls.uses = ()  # a small model may call tools that it was not offered
         state = conversation.state
         self.outcome = await asyncio.to_thread(make_outcome, state, self.reply, self.stopped)
         if self.reply.is_brief and has_no_source(self.outcome):
@@ -145,9 +142,9 @@ class AnswerLoop(Struct, kw_only=True):
         if not conversation.state.is_asking:
             conversation.publish(QuestionDropped())
             return
-        if self.calls.uses:
-            step = Step(text=self.reply.text, uses=self.calls.uses)
-            conversation.apply_unsaved(StepRecorded(step=step))
+        uses = self.calls.take_uses()
+        if any(use.result != CALL_NOT_RUN for use in uses):
+            conversation.apply_unsaved(StepRecorded(step=Step(text=self.reply.text, uses=uses)))
         outcome = self.outcome or self._make_outcome(self.stopped)
         conversation.apply_unsaved(*self.search.take_usage())
         await conversation.apply(*finish_question(conversation.state, outcome))
@@ -212,8 +209,7 @@ class AnswerLoop(Struct, kw_only=True):
             if self.reply.is_brief:
                 break
             if calls.uses and is_last:
-                uses = tuple(replace(use, result=LIMIT_REACHED) for use in calls.uses)
-                calls.uses = ()  # the text is the answer
+                uses = tuple(replace(use, result=LIMIT_REACHED) for use in calls.take_uses())
                 await conversation.apply(StepRecorded(step=Step(text="", uses=uses)))
                 return StopReason.STEP_LIMIT
             reminder = ""
@@ -240,9 +236,8 @@ class AnswerLoop(Struct, kw_only=True):
             else:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
                 self.reply = replace(self.reply, rejected_text=text)
-            step = Step(text=text, uses=calls.uses, reminder=reminder)
+            step = Step(text=text, uses=calls.take_uses(), reminder=reminder)
             self.reply = replace(self.reply, text="")
-            calls.uses = ()
             await conversation.apply(StepRecorded(step=step))
         return StopReason.ANSWERED
 
@@ -273,7 +268,7 @@ class AnswerLoop(Struct, kw_only=True):
             if release is None:
                 return False
             self.reply = replace(self.reply, text="", reason=None, broken_call="")
-            self.calls.start_reply(request.messages)
+            self.calls.start_reply(request)
             self.room_tokens = room
             meter = UsageMeter()
             started = StepStarted(

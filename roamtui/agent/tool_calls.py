@@ -1,7 +1,7 @@
 """The tools that a model gets for a library, and its calls of these tools."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -18,11 +18,11 @@ from roamtui.agent.tools import (
     search,
 )
 from roamtui.conversation.events import OpenStatus, ToolFinished, ToolUse
-from roamtui.conversation.messages import Message, ToolCall
+from roamtui.conversation.messages import ToolCall
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.models.base import ARGUMENTS_LENGTH_MAX
+from roamtui.models.base import ARGUMENTS_LENGTH_MAX, ModelRequest
 from roamtui.text import estimate_tokens
 
 TOOLS = {tool.spec.name: tool for tool in (collapse.TOOL, documents.TOOL, expand.TOOL, search.TOOL)}
@@ -43,8 +43,9 @@ def make_tools(library: Library, *, has_search: bool, has_room: bool = False) ->
 class CallRunner:
     """Runs the tool calls of a model for one question."""
 
-    def __init__(self, tools: Mapping[str, Tool]) -> None:
-        self._tools = tools
+    def __init__(self) -> None:
+        self._tools: tuple[str, ...] = ()
+        """Names of the tools that the last request offered."""
         self.uses: tuple[ToolUse, ...] = ()
         """The calls of the current reply. Until a call has run, its result is `CALL_NOT_RUN`."""
         self._ids: set[str] = set()
@@ -57,10 +58,16 @@ class CallRunner:
         """Whether the model may call more tools. It may not once it has repeated a call too often."""
         return max(map(len, self._same.values()), default=0) < _SAME_CALLS_MAX
 
-    def start_reply(self, messages: Iterable[Message]) -> None:
-        """Forget the calls of the last reply, and those that the `messages` of the next request leave out."""
+    def take_uses(self) -> tuple[ToolUse, ...]:
+        """Return the calls of the current reply once, to be recorded."""
+        uses, self.uses = self.uses, ()
+        return uses
+
+    def start_reply(self, request: ModelRequest) -> None:
+        """Forget the calls of the last reply, and those that the messages of the next request leave out."""
         self.uses = ()
-        self._ids = {call.id for message in messages for call in message.tool_calls}
+        self._tools = tuple(tool.name for tool in request.tools)
+        self._ids = {call.id for message in request.messages for call in message.tool_calls}
         self._same = {key: [each for each in ids if each in self._ids] for key, ids in self._same.items()}
 
     def add(self, call: ToolCall) -> None:
@@ -111,12 +118,11 @@ class CallRunner:
         if len(same) > 1:
             notice = "The model repeated a request, so it was not carried out again"
             return ToolResponse(text=REPEATED_CALL, event=ToolFinished(notice=notice))
-        tool = self._tools.get(call.name)
-        if tool is None:
+        if call.name not in self._tools:
             return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(self._tools)}.')
         before = context.conversation.state
         try:
-            response = await tool.run(arguments, context)
+            response = await TOOLS[call.name].run(arguments, context)
         except RoamtuiError as error:
             same.clear()  # the same call may succeed later
             return ToolResponse(text=f"{name} failed: {error}")

@@ -2,6 +2,7 @@
 
 from roamtui.agent.tool_calls import CallRunner
 from roamtui.conversation.messages import Message, Role, ToolCall
+from roamtui.models.base import ModelRequest
 
 
 def _call(name: str) -> ToolCall:
@@ -9,9 +10,10 @@ def _call(name: str) -> ToolCall:
 
 
 def test_a_call_whose_id_was_used_before_gets_one_that_is_free() -> None:
-    runner = CallRunner({})
+    runner = CallRunner()
     names = ("search", "call_2_search")  # others that were counted have left the transcript
-    runner.start_reply([Message(role=Role.ASSISTANT, text="", tool_calls=tuple(map(_call, names)))])
+    message = Message(role=Role.ASSISTANT, text="", tool_calls=tuple(map(_call, names)))
+    runner.start_reply(ModelRequest(messages=(message,)))
     for name in ("search", ""):
         runner.add(_call(name))
     ids = [use.call.id for use in runner.uses]
