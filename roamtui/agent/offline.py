@@ -117,23 +117,7 @@ async def answer_offline(
     state = conversation.state
     question = found.question
     cards = list_cards(question, _cite_passages(found.passages, state.library), state.library)
-    absent = await asyncio.to_thread(list_absent_names, question, state.library)
-    if error:
-        lead = f"Not found: nothing was searched. {error}"
-    else:
-        is_compared = searcher is not None and searcher.vector_coverage.is_whole
-        lead = await asyncio.to_thread(_write_lead, state, found, cards, absent, is_compared=is_compared)
-    if searcher is not None and not error:
-        if found.query != question:
-            query = shorten(sanitise_line(found.query), _QUERY_LENGTH_MAX)
-            lead = f"{lead} Searched with the question before: “{query}”."
-        coverage = searcher.vector_coverage
-        if not coverage.is_whole:
-            part = f"Only {coverage.share} were compared by meaning so far."
-            lead = f"{lead} {part} `roamtui index` compares all."
-    stopped = StopReason.NOT_FOUND
-    if cards:
-        stopped = StopReason.NEAREST if _is_close(found, cards) else StopReason.NONE_CLOSE
+    lead, stopped = await asyncio.to_thread(_write_lead, state, found, cards, searcher, error)
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
     return QuestionAnswered(
@@ -190,30 +174,43 @@ def _write_lead(
     state: ConversationState,
     found: _Found,
     cards: Sequence[PassageCard],
-    absent: Sequence[str],
-    *,
-    is_compared: bool,
-) -> str:
+    searcher: Searcher | None,
+    error: str,
+) -> tuple[str, StopReason]:
     """Write the text above the cards: the passages are only the nearest, or nothing was found.
 
-    The text also names the words that are `absent`. It says that nothing is near only if all sections were
-    compared by meaning. If nothing was found, it names sections that have a word of the question, because
-    only a person can tell whether they answer it.
+    The text also names words of the question that are nowhere. It says that nothing is near only if all
+    sections were compared by meaning. If nothing was found, it names sections that have a word of the
+    question, because only a person can tell whether they answer it. An `error` says why nothing was searched.
     """
+    if searcher is None or error:
+        return f"Not found: nothing was searched. {error}", StopReason.NOT_FOUND
     library = state.library
-    clause = format_absence_clause(absent)
-    if found.passages:
+    clause = format_absence_clause(list_absent_names(found.question, library))
+    compared = searcher.vector_coverage
+    if cards:
         absence = format_absence(measure_coverage(library), clause) if clause else ""
-        lead = _NEAREST if _is_close(found, cards) else _NOT_CLOSE
+        is_close = _is_close(found, cards)
+        stopped = StopReason.NEAREST if is_close else StopReason.NONE_CLOSE
+        lead = _NEAREST if is_close else _NOT_CLOSE
         if all(passage.similarity is None for passage in found.passages):
             lead = _NEAREST_BY_WORDS
-        return f"{lead} {absence}".rstrip()
-    coverage = measure_coverage(library, state.exchanges[-1].within)
-    is_compared = is_compared and any(hit.similarity is not None for hit in found.hits)
-    nothing = "nothing near the question was" if is_compared else "too few words of the question were"
-    lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
-    places = "; ".join(_list_places_of_words(found.question, found.hits, library))
-    return f"{lead} Some of its words were found: {places}." if places else lead
+        lead = f"{lead} {absence}".rstrip()
+    else:
+        coverage = measure_coverage(library, state.exchanges[-1].within)
+        is_compared = compared.is_whole and any(hit.similarity is not None for hit in found.hits)
+        nothing = "nothing near the question was" if is_compared else "too few words of the question were"
+        stopped = StopReason.NOT_FOUND
+        lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
+        if places := "; ".join(_list_places_of_words(found.question, found.hits, library)):
+            lead = f"{lead} Some of its words were found: {places}."
+    if found.query != found.question:
+        query = shorten(sanitise_line(found.query), _QUERY_LENGTH_MAX)
+        lead = f"{lead} Searched with the question before: “{query}”."
+    if not compared.is_whole:
+        part = f"Only {compared.share} were compared by meaning so far."
+        lead = f"{lead} {part} `roamtui index` compares all."
+    return lead, stopped
 
 
 def _is_close(found: _Found, cards: Sequence[PassageCard]) -> bool:

@@ -25,7 +25,7 @@ from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import estimate_hits_room, prepare_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
-from roamtui.conversation.update import AskOptions
+from roamtui.conversation.update import AskOptions, Events
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.worker_protocol import ModelFailure
 from roamtui.outline.coverage import measure_coverage
@@ -54,43 +54,43 @@ class RequestBuilder(Struct, kw_only=True):
         within = options.within
         preparation = prepare_question(self.conversation.state, options)
         state = fold_events(self.conversation.state, *preparation)
-        asked = QuestionAsked(
-            number=len(state.exchanges) + 1,
-            question=question,
-            within=within,
-            model=self.model.name,
-            server=self.model.facts.server,
-            asked_at=get_time(),
-            is_one_shot=options.is_one_shot,
-        )
+        found = QuestionContext()
         if self.model.small_reason:
-            brief = await self._choose_brief(state, question, within, self.budget.messages_max)
-            self.brief = brief
-            asked = replace(asked, preface=brief.text, excerpts=brief.excerpts)
-            searched = make_search_event(state.library, question, brief.hits, brief.read_ids)
-            preparation = prepare_question(self.conversation.state, options)
-            await self.conversation.apply(*preparation, asked, *((searched,) if brief.hits else ()))
-            return
-        retrieved = QuestionContext()
-        if self.options.sends_hits:
+            found = await self._choose_brief(state, question, within, self.budget.messages_max)
+            self.brief = found
+        elif self.options.sends_hits:
             room = estimate_hits_room(state, question, await self._build_prompt_context(state))
             view = make_view(state, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
-            retrieved = await choose_question_context(
+            found = await choose_question_context(
                 self.searcher, view, question, within, earlier, warn=self._warn
             )
-            self.hits_text = retrieved.text
-        opened = tuple(
-            section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
+            self.hits_text = found.text
+        asked = QuestionAsked(
+            question=question,
+            within=within,
+            server=self.model.facts.server,
+            asked_at=get_time(),
+            excerpts=found.excerpts,
+            is_one_shot=options.is_one_shot,
         )
-        searched = make_search_event(state.library, question, retrieved.hits, retrieved.read_ids)
-        context = await self._build_prompt_context(state, opened, has_clear_hit=retrieved.has_clear_hit)
-        context = replace(context, search_events=(searched,) if searched.hits else ())
-        asked = replace(asked, excerpts=retrieved.excerpts)
+        searched = make_search_event(state.library, question, found.hits, found.read_ids)
+        search_events = (searched,) if found.hits else ()
+        context: PromptContext | None = None
+        if self.brief is None:
+            opened = tuple(each for each in found.auto_opened if each not in state.open_sections)
+            context = await self._build_prompt_context(state, opened, has_clear_hit=found.has_clear_hit)
+            context = replace(context, search_events=search_events)
         # The person may have opened or closed sections during the search.
         preparation = prepare_question(self.conversation.state, options)
         state = fold_events(self.conversation.state, *preparation)
-        await self.conversation.apply(*preparation, *start_question(state, asked, context))
+        if context is None:
+            number = len(state.exchanges) + 1
+            asked = replace(asked, number=number, model=self.model.name, preface=found.text)
+            events: Events = (asked, *search_events)
+        else:
+            events = start_question(state, asked, context)
+        await self.conversation.apply(*preparation, *events)
         if self._is_whole_open(self.conversation.state):
             self.tools = {}
 
