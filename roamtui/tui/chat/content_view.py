@@ -34,7 +34,7 @@ class ContentView(Widget):
 
     def on_unmount(self) -> None:
         """Release the drawn lines, because Textual caches the last thousand widgets, even removed ones."""
-        self.refresh()
+        self.invalidate()
 
     def select_target(self, index: int | None) -> None:
         """Show a target as selected, or no target for None."""

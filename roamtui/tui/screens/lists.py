@@ -62,6 +62,11 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
         return self._rows[self.highlighted][0] if self.highlighted is not None else None
 
     @property
+    def highlighted_position(self) -> int:
+        """The number of items above the cursor."""
+        return sum(item is not None for item, _ in self._rows[: self.highlighted])
+
+    @property
     def line_width(self) -> int:
         """Width of a line in cells."""
         return max(20, self.scrollable_content_region.width)
@@ -174,7 +179,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         """List the items. The cursor stays on its item or, if that is gone, on its position."""
         rows = list(islice(self.list_rows(self.typed), _ROWS_MAX + 1))
         items = [row.item for row in rows]
-        place = items.index(self._cursor_item) if self._cursor_item in items else self._position
+        equal = [place for place, item in enumerate(items) if item == self._cursor_item]
+        place = min(equal, key=lambda place: abs(place - self._position), default=self._position)
         self._position = max(0, min(place, len(rows) - 1, _ROWS_MAX - 1))
         self.list.set_rows(rows, self._position, self.NO_MATCH if self.typed else "")
         self._cursor_item = items[self._position] if rows else None
@@ -198,7 +204,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     def _follow_cursor(self) -> None:
         if (item := self.list.highlighted_item) is not None:
             self._cursor_item = item
-            self._position = self.list.items.index(item)
+            self._position = self.list.highlighted_position
             self.preview(item)
 
     @on(OptionList.OptionSelected)

@@ -184,7 +184,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
     @on(Worker.StateChanged)
     def _on_opening_failed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
+        if event.worker is self._opening and event.state is WorkerState.ERROR:
             self._show_offers_again()  # before `Dialog` shows the error
 
     @override

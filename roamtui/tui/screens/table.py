@@ -158,10 +158,11 @@ class TableScreen(Screen[None]):
             self.action_add_column()
 
     def renew(self, session: TableSession) -> None:
-        """Take over the session's plan, and its rows, unless a run is asking about the present rows."""
+        """Take over the session's plan and, unless a run is filling the present table, its table."""
         self.plan = session.plan
         if not self._filling.locked():
-            self.table.rows = session.table.rows
+            self.table = session.table
+            self._grid.table = session.table
             self._grid.show()
 
     @on(events.ScreenSuspend)

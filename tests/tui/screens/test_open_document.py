@@ -13,6 +13,7 @@ from roamtui import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore, ConversationSummary, open_store
+from roamtui.errors import StoreError
 from roamtui.launch import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentSession, OfferGroup
@@ -98,6 +99,23 @@ async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(
         assert not ui.app.documents
     gc.collect()
     assert not caplog.records, "it would stand in the terminal"
+
+
+async def test_esc_stops_a_conversion_after_other_work_has_failed(
+    app: RoamApp, opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Event()
+
+    def fail() -> ConversationStore:
+        asked.set()
+        raise StoreError("The conversations cannot be read.")
+
+    monkeypatch.setattr("roamtui.tui.screens.open_document.open_store", fail)
+    async with choosing(app) as ui:
+        ui.field.value = "https://odd.example/a.pdf"
+        await ui.press_until("7 of 1,200", "enter")
+        await ui.press_until(asked.is_set, "f4")
+        await ui.press_until(opener.pages_read.is_set, "escape")
 
 
 async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationStore) -> None:

@@ -243,13 +243,15 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         assert ui.field.value == "crw", "what was typed is found again"
 
 
-async def test_opening_a_table_again_lists_its_documents_again(filled: Tables) -> None:
+async def test_opening_a_table_again_lists_its_documents_and_questions_again(filled: Tables) -> None:
     async with showing(filled) as ui:
         await ui.press_until(MainScreen, "enter")
         (filled.leases / "carl.md").write_text("# Lease of Carl\n")
+        filled.questions.append("Since when?")
         await ui.press_until(TableScreen, "ctrl+l")
-        await ui.wait_until("3 rows")
+        await ui.wait_until("3 rows · 4 questions")
         assert "carl.md" in ui.text
+        assert "Since when?" in ui.text
 
 
 async def test_the_table_asks_the_model_of_the_document_also_once_it_is_another_one(filled: Tables) -> None:

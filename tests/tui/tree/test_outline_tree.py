@@ -142,6 +142,10 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
         tree.show(replace(make_state(grown), unfolded=frozenset()))
         await pilot.pause()
         assert _lines(tree) == before
+        shorter = parse_document("\n".join(f"# Line {number}" for number in range(80)), key="")
+        tree.show(make_state(Library(source="wide.md", root=shorter)))
+        await pilot.pause()
+        assert any("Line 50" in line for line in _lines(tree)), "the node on top is gone, and the view stays"
 
 
 async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_opened() -> None:
