@@ -56,16 +56,6 @@ def main(arguments: Sequence[str]) -> None:
     except RoamtuiError as error:
         result = str(error).encode()
         status = PROBLEM
-    except ImportError:
-        extra = FORMATS_BY_NAME[job.format_name].extra
-        package = f"roamtui[{extra}]" if extra else "roamtui"
-        result = f'To open {job.name}, install its reader: `pip install "{package}"`.'.encode()
-        status = PROBLEM
-    except Exception as error:  # noqa: BLE001 - damaged files make libraries raise anything
-        kind = type(error).__name__
-        advice = "Save it again in the program that made it."
-        result = f"Could not convert {job.name}: it is damaged or not supported ({kind}). {advice}".encode()
-        status = PROBLEM
     output.buffer.write(result)
     output.flush()
     sys.exit(status)
@@ -77,7 +67,7 @@ def _convert(job: ConversionJob, data: bytes) -> ConvertedText:
 
     source_format = FORMATS_BY_NAME[job.format_name]
     options = {**job.options, "on_progress": report} if source_format is PDF else job.options
-    converted = source_format.load_converter()(data, job.name, **options)
+    converted = source_format.convert(data, job.name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(
             f"{job.name} contains more than {_CHARACTERS_MAX:,} characters. Split it into smaller files."

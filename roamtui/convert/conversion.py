@@ -74,7 +74,7 @@ def _run_converter(
 ) -> ConvertedText:
     """Run the converter of a format with its own `options`, in a subprocess unless it `is_quick`."""
     if is_quick(source_format, data):
-        return source_format.load_converter()(data, name, **options)
+        return source_format.convert(data, name, **options)
     from roamtui.convert.subprocess_job import run_in_subprocess  # noqa: PLC0415 - rarely needed
 
     return run_in_subprocess(source_format, data, name, options, on_progress)

@@ -1,7 +1,7 @@
 """Decodes bytes as text, and refuses binary files.
 
-A byte order mark names the encoding. Without one, a text that is valid UTF-8 is read as UTF-8. For any other
-text, the encoding is detected from the bytes.
+A byte order mark names the encoding. Without one, a text that is valid UTF-8 is read as UTF-8. Any other text
+has the encoding that its page or server declares, or else one that is detected from the bytes.
 """
 
 import codecs
@@ -23,9 +23,10 @@ _STRANGE_SHARE_MAX = 0.3
 """Maximum share of undecodable or control characters in a text file."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _WEB_ENCODING = re.compile(
-    r"ascii|utf-8|utf-16(?:-[bl]e)?|iso8859-\d+|cp\d+|mac-\w+|koi8-[ru]|tis-620|gb\w+|big5\w*|euc_\w+|shift_jis|iso2022_\w+"
+    r"iso8859-\d+|cp\d+|mac-\w+|koi8-[ru]|tis-620|gb\w+|big5\w*|euc_\w+|shift_jis|iso2022_\w+"
 )
-"""Encodings that web pages use, by their names in `codecs.lookup`. Decoding another may take hours."""
+"""Encodings of web pages, by their names in `codecs.lookup`, but those of Unicode, which are detected.
+Decoding any other may take hours."""
 _EMBEDDED_FILE = re.compile(r"(\bdata:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)[A-Za-z0-9+/=]{64,}")
 """A picture or another file that a text contains as base64, which no person and no model reads."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -57,23 +58,21 @@ _SOUND_MIN = 4
 """Damaged UTF-8 has at least this many sound characters for each damaged one. Text in GBK has about one."""
 
 
-def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+def decode_text(data: bytes, name: str, charset: str | None = None) -> tuple[str, tuple[str, ...]]:
     """Return the text of `data`, and notes on an assumed encoding and on kinds of replaced characters.
 
-    Files that the text contains as base64 are left out; their lines stay.
+    `charset` is the one in the HTTP header, or None. Files that the text contains as base64 are left out;
+    their lines stay.
 
     Raises:
         SourceError: The data is not text.
     """
-    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
+    data, encoding, assumed = _find_encoding(data, charset or "")
+    encoding = encoding or "utf-8"
     notes = []
-    if not encoding:
-        encoding, assumed = _detect_encoding(data)
-        if assumed:
-            notes.append(
-                f"read as {assumed}, because it is not UTF-8. If words look wrong, save it as UTF-8."
-            )
-    text, replaced = _decode(data.removeprefix(mark), encoding)
+    if assumed:
+        notes.append(f"read as {assumed}, because it is not UTF-8. If words look wrong, save it as UTF-8.")
+    text, replaced = _decode(data, encoding)
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
     if strange > _STRANGE_SHARE_MAX * len(sample) or text.startswith(r"{\rtf"):
@@ -113,18 +112,27 @@ def _detect_utf_16(data: bytes) -> str | None:
     return None
 
 
-def _detect_encoding(data: bytes) -> tuple[str, str]:
-    """Return the encoding of a text without a byte order mark, and its name for people if it is assumed."""
+def _find_encoding(data: bytes, label: str) -> tuple[bytes, str, str]:
+    """Return the data without a byte order mark, its encoding, and the encoding's name if it is assumed.
+
+    `label` is the charset that the data is said to have. Without a mark, valid UTF-8 is UTF-8, whatever the
+    label says. The encoding is empty if it is unknown.
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return data.removeprefix(mark), encoding, ""
     if utf_16 := _detect_utf_16(data):
-        return utf_16, "UTF-16"
+        return data, utf_16, "UTF-16"
     text, replaced = _decode(data, "utf-8")
     if not replaced:
-        return "utf-8", ""
+        return data, "utf-8", ""
+    if declared := _resolve_charset(label):
+        return data, declared, ""
     sound = sum(not character.isascii() for character in text) - replaced
     if sound >= _SOUND_MIN * replaced or b"\0" in data:
-        return "utf-8", ""
+        return data, "utf-8", ""
     legacy = _detect_legacy_encoding(data)
-    return (legacy, _NAMES_BY_LEGACY_ENCODING[legacy]) if legacy else ("utf-8", "")
+    return data, legacy or "", _NAMES_BY_LEGACY_ENCODING.get(legacy or "", "")
 
 
 def _detect_legacy_encoding(data: bytes) -> str | None:
@@ -150,35 +158,22 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
 
     `charset` is the one in the HTTP header, or None.
     """
-    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
-    if not mark:
-        encoding = _detect_utf_16(data) or _choose_page_encoding(data, charset)
-    text, replaced = _decode(data.removeprefix(mark), encoding)
+    declared = _DECLARED_CHARSET.search(data[:_HTML_HEAD_LENGTH])
+    label = charset or (declared[1].decode("ascii", "replace") if declared else "")
+    data, encoding, _ = _find_encoding(data, label)
+    text, replaced = _decode(data, encoding or _FALLBACK_ENCODING)
     note = f"{format_count(replaced, 'unreadable character')} replaced with \N{REPLACEMENT CHARACTER}."
     return text, (note,) if replaced else ()
 
 
-def _choose_page_encoding(data: bytes, charset: str | None) -> str:
-    """Return UTF-8 if a page is valid UTF-8, else the encoding that it names, else one that fits it."""
-    if not _decode(data, "utf-8")[1]:
-        return "utf-8"
-    declared = _DECLARED_CHARSET.search(data[:_HTML_HEAD_LENGTH])
-    label = charset or (declared[1].decode("ascii", "replace") if declared else "")
-    if not label:
-        return _detect_legacy_encoding(data) or _FALLBACK_ENCODING
-    named = normalise_charset(label)
-    # Browsers read a page as cp1252 if it names ASCII or Latin-1, or a form of Unicode that it is not in.
-    if named is None or named in {"ascii", "iso8859-1"} or named.startswith("utf-"):
-        return _FALLBACK_ENCODING
-    return named
-
-
-def normalise_charset(label: str) -> str | None:
-    """Return Python's name of the encoding that a charset label names, or None if web pages do not use it."""
+def _resolve_charset(label: str) -> str | None:
+    """Return the encoding that a charset label means for text that is not UTF-8, or None if it means none."""
     try:
         name = codecs.lookup(label.strip()).name
     except (LookupError, ValueError):
         return None
+    if name in {"ascii", "iso8859-1"}:  # as browsers do
+        return _FALLBACK_ENCODING
     return name if _WEB_ENCODING.fullmatch(name) else None
 
 

@@ -18,7 +18,7 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _LEFT_OUT_OF_TEXTS = "charts, comments, hidden text and most pictures"
 _LEFT_OUT_OF_PAGES = "menus, footers and hidden text"
-CONVERTERS_VERSION = 36
+CONVERTERS_VERSION = 37
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is not converted. It is read as Markdown, except in logs."""
@@ -61,18 +61,30 @@ class Format:
         """The suffixes of file names, in lower case."""
         return tuple(name for name in self.names if name.startswith("."))
 
-    def load_converter(self) -> "Callable[..., ConvertedText]":
-        """Import the function that converts a file, given its bytes and the name to use in messages.
-
-        The converters of PDF and HTML have more parameters.
+    def convert(self, data: bytes, name: str, **options: object) -> "ConvertedText":
+        """Convert a file in this process, and call it `name` in messages. PDF and HTML have `options`.
 
         Raises:
-            ImportError: The package is not installed.
+            SourceError: The file is damaged or protected, or the package is not installed.
         """
         from pkgutil import resolve_name  # noqa: PLC0415 - see above
 
-        convert: Callable[..., ConvertedText] = resolve_name(f"roamtui.convert.{self._function}")
-        return convert
+        from roamtui.errors import RoamtuiError, SourceError  # noqa: PLC0415 - see above
+
+        try:
+            converter: Callable[..., ConvertedText] = resolve_name(f"roamtui.convert.{self._function}")
+            return converter(data, name, **options)
+        except (MemoryError, RoamtuiError):
+            raise
+        except ImportError:
+            package = f"roamtui[{self.extra}]" if self.extra else "roamtui"
+            raise SourceError(f'To open {name}, install its reader: `pip install "{package}"`.') from None
+        except Exception as error:  # damaged files make libraries raise anything
+            kind = type(error).__name__
+            advice = "Save it again in the program that made it."
+            raise SourceError(
+                f"Could not convert {name}: it is damaged or not supported ({kind}). {advice}"
+            ) from error
 
 
 FORMATS = (

@@ -7,7 +7,7 @@ import io
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
@@ -44,8 +44,10 @@ _SUBSTITUTED = re.compile(r"``.+?``|\|(\S(?:[^|]*[^|\s])?)\|_{0,2}")
 """Literal text, or a name in bars that is replaced by other words."""
 _NESTING_MAX = 10
 """Maximum depth of nested admonitions. Deeper ones stay as they are."""
-_CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
-"""First line of a doctest or a table. Up to the next empty line, it is written as code."""
+_BORDER = re.compile(r"=+(?:\s+=+)+")
+"""The first and last line of a simple table, and the line below its header."""
+_CODE_START = re.compile(rf">>> |\+(?:[-=]+\+)+$|{_BORDER.pattern}$")
+"""First line of a doctest or a table, which is written as code."""
 _ROLE_NAME = r":[A-Za-z][\w.+:-]{0,60}:"
 _TITLED_ROLE = re.compile(rf"(?!:(?:code|math|samp):){_ROLE_NAME}`([^`<>]*[^`<>\s])\s+<[^`<>]+>`")
 """A role with a title and a target. A reader sees only the title."""
@@ -149,7 +151,7 @@ class _Writer:
         Return what is left of the words, the block, which may be empty, and the position after the block.
         """
         if _CODE_START.match(words):
-            end = next((number for number in range(position, len(lines)) if not lines[number]), len(lines))
+            end = _find_code_end(lines, position, is_simple_table=_BORDER.match(words) is not None)
             return "", write_code(_dedent(lines[position - 1 : end])), end
         if not words.endswith("::") and not words.startswith(".. "):
             return words, "", position
@@ -194,7 +196,7 @@ class _Writer:
         rows: list[list[str]] = []
         if kind == "list-table":
             rows = [[self._write_cell(cell) for cell in _split_items(row)] for row in _split_items(content)]
-        elif len(delimiter) == 1:
+        elif len(delimiter) == 1 and delimiter != '"':
             head = options.get("header", "").strip()
             read = iter_rows(io.StringIO(f"{head}\n{content.strip()}"), delimiter)
             rows = [[self._write_inline(" ".join(cell.split())) for cell in row] for _, row in read]
@@ -288,6 +290,15 @@ def _find_block_end(lines: Sequence[str], start: int, indent: int) -> int:
         position += 1
         end = position if lines[position - 1] else end
     return end
+
+
+def _find_code_end(lines: Sequence[str], start: int, *, is_simple_table: bool) -> int:
+    """Return the position of the next empty line or, for a simple table, of the one below its last border."""
+    borders = (number for number in range(start, len(lines)) if _BORDER.fullmatch(lines[number].strip()))
+    for number in islice(borders, 2 if is_simple_table else 0):  # the first may be below the header
+        if not any(lines[number + 1 : number + 2]):
+            return number + 1
+    return next((number for number in range(start, len(lines)) if not lines[number]), len(lines))
 
 
 def _write_script(match: re.Match[str]) -> str:

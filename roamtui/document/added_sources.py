@@ -28,15 +28,18 @@ def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
 
 def list_sources_with(library: Library, name: str) -> tuple[LibrarySource, ...]:
     """List the sources of a library and one more, whose key is its short name, numbered if that is taken."""
-    columns = library.root.columns
-    sources = list_sources_of(library)
-    taken = {source.title for source in sources}
-    if columns.has_files:
+    source = LibrarySource(name=name, key=make_short_name(name))
+    return (*list_sources_of(library), _assign_key(library, source))
+
+
+def _assign_key(library: Library, source: LibrarySource) -> LibrarySource:
+    """Return a source that is to be added, with its key, or a new one if a row at the top has this title."""
+    taken = {each.title for each in list_sources_of(library)}
+    if library.root.columns.has_files:
         taken |= {library.node(row_id).title for row_id in library.children(library.root_id)}
-    short = make_short_name(name)
-    numbered = chain((short,), (f"{short} ({number})" for number in count(2)))
-    key = next(key for key in numbered if key not in taken)
-    return (*sources, LibrarySource(name=name, key=key))
+    short = make_short_name(source.name)
+    keys = chain((source.key,), (short,), (f"{short} ({number})" for number in count(2)))
+    return replace(source, key=next(key for key in keys if key not in taken))
 
 
 def add_source(library: Library, source: LibrarySource, added: Library) -> Library:
@@ -106,7 +109,8 @@ def restore_sources(
 def _add_all(
     library: Library, loader: Loader | None, sources: Iterable[LibrarySource], opener: SourceOpener
 ) -> OpenedSource:
-    for source in sources:
+    for saved in sources:
+        source = _assign_key(library, saved)  # the folder may have a new file of this name
         added_loader: Loader | None = None
         try:
             added, added_loader = opener(source.name)

@@ -23,7 +23,12 @@ its children. A piece ends at a line end."""
 _GROUP_TITLE_LENGTH = 60
 _TITLE_SOURCE_LENGTH = 1_000
 """Number of characters at the start of a piece that are searched for its title."""
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
+_FRONT_TITLE = re.compile(
+    r"""^title:[ \t]*(?:[>|].*\n((?:[ \t]+\S.*\n)+)|"((?:[^"\\\n]|\\.)+)"|'((?:[^'\n]|'')+)'"""
+    r"|([^\s>|#](?:[^#\n]|(?<=\S)#)*))",
+    re.MULTILINE,
+)
+"""A title in YAML: indented lines below it, a text in quotes, or one that a comment ends."""
 _SITE_FILE = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)")
 """The name, in lower case, of a file that a site writes for models."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
@@ -73,7 +78,7 @@ def parse_document(
         notes = (*notes, _TOO_DEEP)
     title = sole_titles[0] if len(sole_titles) == 1 else ""
     if front_title := _FRONT_TITLE.search(normalised, 0, front_length):
-        title = title or front_title[1].rstrip().strip("\"'")
+        title = title or " ".join(front_title[front_title.lastindex or 0].split())
     columns = make_columns(rows, len(text))
     return Document(key=key, title=title or name, text=text, columns=columns, url=url, notes=notes)
 

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from roamtui.convert.conversion import convert_page, detect_format
 from roamtui.convert.converted import ConvertedText, ProgressCallback
-from roamtui.convert.decode import decode_text, normalise_charset
+from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import HTML, RST, Format
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
@@ -76,11 +76,7 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
             f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
         )
     if _is_text(page):
-        charset = normalise_charset(page.charset or "utf-8")
-        if charset not in (None, "utf-8", "ascii"):
-            with suppress(UnicodeError):
-                return ConvertedText(text=page.body.decode(charset).lstrip("\ufeff"))
-        text, notes = decode_text(page.body, page.url)
+        text, notes = decode_text(page.body, page.url, page.charset)
         return ConvertedText(text=text, notes=notes)
     if not page.body.strip():
         raise SourceError(f"The page at {page.url} is empty. Check the URL.")

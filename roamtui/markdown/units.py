@@ -168,7 +168,7 @@ def read_units(text: str) -> TextUnits:
 
 
 def get_unit(text: str, offset: int) -> Unit:
-    """Return the first unit of a Markdown text that ends after an offset."""
+    """Return the unit at an offset of a Markdown text, for example that of one of its sentences."""
     return next(unit for unit in read_units(text).units if offset < unit.end)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.convert import subprocess_job
+from roamtui.convert import html, subprocess_job
 from roamtui.convert.conversion import convert, convert_page, detect_format
 from roamtui.convert.formats import FORMATS_BY_NAME, PDF
 from roamtui.errors import OpeningCancelledError, SourceError
@@ -51,7 +51,7 @@ _GREEDY = """
 import sys
 from roamtui.convert import child
 child._MEMORY_BYTES_MAX = 300_000_000
-child.PDF.load_converter = lambda: lambda data, name, **options: bytearray(400_000_000)
+child.PDF.convert = lambda data, name, **options: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """
 _CRASHING = "import sys; sys.exit(1)"
@@ -73,7 +73,12 @@ def test_a_file_that_needs_too_much_memory_or_ends_the_process_is_refused(
         convert(_PDF, "a.pdf", PDF)
 
 
-def test_a_file_that_a_converter_cannot_read_is_refused_with_the_kind_of_the_error() -> None:
+def test_a_file_that_a_converter_cannot_read_is_refused_with_the_kind_of_the_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(html, "write_blocks", lambda *_: 1 / 0)
+    with pytest.raises(SourceError, match=r"a\.html: it is damaged or not supported \(ZeroDivisionError\)\. "):
+        convert(b"<p>words", "a.html", FORMATS_BY_NAME[".html"])
     with pytest.raises(
         SourceError, match=r"^Could not convert a\.ipynb: it is damaged or not supported \(TypeError\)\. "
     ):
@@ -87,7 +92,7 @@ def convert(data, name, *, on_progress, ocr_languages):
     subprocess.Popen(['sleep', '3600'])
     on_progress(os.getpid(), 4)
     signal.pause()
-child.PDF.load_converter = lambda: convert
+child.PDF.convert = convert
 child.main(sys.argv[1:])
 """
 

@@ -104,7 +104,7 @@ def test_a_bomb_is_refused_by_the_sizes_that_it_names() -> None:
 @pytest.mark.parametrize(("name", "own_part", "words"), read_rows("convert/formats", "own_parts"))
 def test_one_bad_part_costs_no_other(name: str, own_part: str, words: str) -> None:
     data = _SAMPLES[name]
-    convert_here = FORMATS_BY_NAME[Path(name).suffix].load_converter()
+    convert_here = FORMATS_BY_NAME[Path(name).suffix].convert
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {part: archive.read(part) for part in archive.namelist() if part != own_part}
     for part, content in parts.items():

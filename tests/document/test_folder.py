@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.document.added_sources import list_sources_with, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pending, open_sources
 from tests.convert.sample_pdf import lay_out, make_pdf
@@ -71,3 +72,21 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     again = whole.graft_all(loader.load_batch(whole, (one,), frozenset()))
     assert again.node(one).is_loaded
     assert again.node(one).problem == ""
+
+
+def test_a_new_file_with_the_name_of_an_added_source_keeps_its_own_text(tmp_path: Path) -> None:
+    for place, words in (("docs/a.md", "A"), ("notes/a.md", "Added")):
+        (tmp_path / place).parent.mkdir()
+        (tmp_path / place).write_text(words)
+    saved = list_sources_with(open_sources([str(tmp_path / "docs")]).library, str(tmp_path / "notes"))
+    (tmp_path / "docs/notes").mkdir()
+    (tmp_path / "docs/notes/a.md").write_text("New")
+
+    opened = open_sources([str(tmp_path / "docs")])
+    library, loader = restore_sources(*opened, saved, lambda name: open_sources([name]))
+
+    assert loader is not None
+    library = load_pending(library, loader)
+    assert library.sources[-1].key == "notes (2)"
+    texts = {document.key: document.text for document in library.grafts.values()}
+    assert texts == {"a.md": "A", "notes/a.md": "New", "notes (2)/a.md": "Added"}

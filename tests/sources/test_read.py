@@ -145,6 +145,18 @@ def test_a_text_of_some_lines_in_an_older_encoding_shows_its_words_and_says_what
     assert notes[0].startswith("read as ")
 
 
+@pytest.mark.parametrize(
+    ("data", "charset", "text"),
+    [
+        ("Café".encode(), "iso-8859-1", "Café"),
+        ("Café €".encode("cp1252"), "iso-8859-1", "Café €"),
+        ("Čaj".encode("iso8859-2"), "iso-8859-2", "Čaj"),
+    ],
+)
+def test_text_and_pages_that_are_not_utf_8_have_the_charset_of_the_header(data: bytes, charset: str, text: str) -> None:
+    assert decode_text(data, "a.md", charset) == decode_html(data, charset) == (text, ())
+
+
 def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
     rows = to_source_text(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), source="-", name="a.csv")
     assert "| 1 | 横浜 | 大 |" in rows.text
