@@ -144,7 +144,7 @@ class AppServices(Services):
         agent = bootstrap.make_agent(library, loader, saved_id, model, uses_typed_model=uses_typed_model)
         progress.is_muted = True
         # A source that cannot be read twice, such as standard input, has no stamp.
-        can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
+        can_reload = library.root.columns.is_listing or is_url(library.source) or stamp_source(library.source)
         return DocumentSession(
             agent=agent,
             first_question=question,

@@ -93,13 +93,13 @@ class ApprovalGuard:
         before = format_model(state.model, state.server)
         now = format_model(model.name, model.facts.server)
         detail = f"So far: {before}. Next: {now}."
-        is_typed = self._agreement == (model, self._conversation.switch_count)
+        is_approved = self._agreement == (model, self._conversation.switch_count)
         can_ask = self._conversation.approver is not deny
         if is_new or is_same:
             pass
-        elif is_typed or model.name == OFFLINE:
+        elif is_approved or model.name == OFFLINE:
             if not can_ask:
-                hint = "" if is_typed else " To choose, add --model."
+                hint = "" if is_approved else " To choose, add --model."
                 told = f"This conversation continues with another model or server. {detail}{hint}"
                 self._conversation.publish(WarningRaised(message=told))
         elif not can_ask:

@@ -98,7 +98,7 @@ def _make_context(
         has_heading = any(span.start <= library.node(section_id).span.start for span in cut)
         titles = "" if has_heading else format_path(library, section_id)
         pieces = zip(library.list_headers(cut), cut, strict=True)
-        texts = [f"{heads}{library.clean_text(span).strip()}" for heads, span in pieces]
+        texts = [f"{header}{library.clean_text(span).strip()}" for header, span in pieces]
         parts.append("\n".join(filter(None, [titles, *texts])))
         spans += cut
     return QuestionContext(

@@ -43,8 +43,8 @@ def list_cards(question: str, passages: Iterable[Citation], library: Library) ->
     cards: list[PassageCard] = []
     for passage in passages:
         span = resolve_citation(passage, library)
-        heads = library.list_headers([span])[0] if span is not None else ""
-        shown = (read_visible_line(text) for text in (heads, passage.quote or ""))
+        header = library.list_headers([span])[0] if span is not None else ""
+        shown = (read_visible_line(text) for text in (header, passage.quote or ""))
         found = list_found_words(question, [*passage.path[-1:], *shown])
         cards.append(PassageCard(passage, found))
     return cards

@@ -58,7 +58,7 @@ def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[Sum
     for document in library.documents:
         text = document.text
         digest = hash_text(text)
-        if document.columns.has_files or digest in known or digest in tasks or not text.strip():
+        if document.columns.is_listing or digest in known or digest in tasks or not text.strip():
             continue
         if (tokens := estimate_tokens(text)) > _START_TOKENS:
             outline = render_outline(Library(source="", root=document), budget_tokens=_OUTLINE_TOKENS)

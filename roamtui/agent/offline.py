@@ -198,7 +198,7 @@ def _write_lead(
         lead = f"{lead} {absence}".rstrip()
     else:
         coverage = measure_coverage(library, state.exchanges[-1].within)
-        is_compared = compared.is_whole and any(hit.similarity is not None for hit in found.hits)
+        is_compared = compared.is_complete and any(hit.similarity is not None for hit in found.hits)
         nothing = "nothing near the question was" if is_compared else "too few words of the question were"
         stopped = StopReason.NOT_FOUND
         lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
@@ -207,7 +207,7 @@ def _write_lead(
     if found.query != found.question:
         query = shorten(sanitise_line(found.query), _QUERY_LENGTH_MAX)
         lead = f"{lead} Searched with the question before: “{query}”."
-    if not compared.is_whole:
+    if not compared.is_complete:
         part = f"Only {compared.share} were compared by meaning so far."
         lead = f"{lead} {part} `roamtui index` compares all."
     return lead, stopped
@@ -313,13 +313,13 @@ def _write_cards(
         shown = passage.key_sentence.shown
         if not read_visible_line(text).startswith(shown):
             blocks.append(replace_verdict_marks(f"> {escape_line_starts(escape_inline(shown))}"))
-        heads = "" if passage.span is None else library.list_headers([passage.span])[0]
-        heads = replace_verdict_marks(heads)
+        header = "" if passage.span is None else library.list_headers([passage.span])[0]
+        header = replace_verdict_marks(header)
         # a list, a table or code needs lines of its own
         is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
         quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")
-        start = sum(len(block) + 2 for block in blocks) + len(heads)
+        start = sum(len(block) + 2 for block in blocks) + len(header)
         end = start + len(quote)
-        blocks.append(f"{heads}{quote}{gap}[{section_id}]")
+        blocks.append(f"{header}{quote}{gap}[{section_id}]")
         placed.append(replace(passage, start=start, end=end, marks=(end + len(gap),)))
     return "\n\n".join(blocks), tuple(placed)

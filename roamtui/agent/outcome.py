@@ -51,10 +51,10 @@ def make_outcome(
 ) -> QuestionAnswered:
     """Build the outcome of the current question. A non-empty `error` says why its steps failed."""
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
-    text = _choose_reply(state, reply) if is_complete else reply.text or reply.rejected_text or ""
+    checker = QuoteChecker(state)
+    text = _choose_reply(checker, state, reply) if is_complete else reply.text or reply.rejected_text or ""
     answer = replace_verdict_marks(text)
     own_length = len(answer)
-    checker = QuoteChecker(state)
     citations = checker.list_citations(answer)
     unsourced: tuple[Bounds, ...] = ()
     unnamed: tuple[Bounds, ...] = ()
@@ -99,7 +99,7 @@ def make_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered:
     )
 
 
-def _choose_reply(state: ConversationState, reply: Reply) -> str:
+def _choose_reply(checker: QuoteChecker, state: ConversationState, reply: Reply) -> str:
     """Choose the reply to show. A reply that only repeats the prompt counts as empty.
 
     If the model was reminded, its second reply is chosen only if it has a verified quote.
@@ -117,9 +117,7 @@ def _choose_reply(state: ConversationState, reply: Reply) -> str:
         is_repeated = is_ours or state.nonce in text
         texts.append("" if is_repeated or not any(map(str.isalnum, text)) else strip_blank_lines(text))
     rejected, last = texts
-    is_better = not rejected or any(
-        citation.is_verified for citation in QuoteChecker(state).list_citations(last)
-    )
+    is_better = not rejected or any(each.is_verified for each in checker.list_citations(last))
     return last if is_better else rejected
 
 

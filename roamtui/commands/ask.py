@@ -47,7 +47,7 @@ def _run_ask(args: Namespace) -> int:
         agent.use_model(agent.model)
     output_format = OutputFormat("events" if args.events else "json" if args.json else "text")
     status = asyncio.run(run_ask(agent, args.question, within, output_format))
-    return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_fully_verified)
+    return status or int(args.strict and not agent.conversation.state.exchanges[-1].has_only_found_quotes)
 
 
 def _add_table_arguments(parser: CommandParser) -> None:

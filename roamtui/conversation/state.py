@@ -129,7 +129,7 @@ class Exchange(Outcome, frozen=True, kw_only=True):
         return self.is_answered and bool(self.answer) and not is_checked
 
     @property
-    def is_fully_verified(self) -> bool:
+    def has_only_found_quotes(self) -> bool:
         """Whether a model's answer has quotes that all name a section and are in text that the model got."""
         states = {citation.state for citation in self.citations if citation.quote is not None}
         is_quoted = bool(states) and not self.has_passages

@@ -100,7 +100,7 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
             named = ids
         case FoldNodes(section_ids=ids, is_folded=False) if len(ids) == 1:
             named = ids
-        case FoldNodes(section_ids=ids, is_folded=False) if library.root.columns.has_files:
+        case FoldNodes(section_ids=ids, is_folded=False) if library.root.columns.is_listing:
             named = (node_id for node_id in ids if node_id in library and not library.node(node_id).link_url)
         case _:
             pass

@@ -35,7 +35,7 @@ def list_sources_with(library: Library, name: str) -> tuple[LibrarySource, ...]:
 def _assign_key(library: Library, source: LibrarySource) -> LibrarySource:
     """Return a source that is to be added, with its key, or a new one if a row at the top has this title."""
     taken = {each.title for each in list_sources_of(library)}
-    if library.root.columns.has_files:
+    if library.root.columns.is_listing:
         taken |= {library.node(row_id).title for row_id in library.children(library.root_id)}
     short = make_short_name(source.name)
     keys = chain((source.key,), (short,), (f"{short} ({number})" for number in count(2)))
@@ -51,7 +51,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     root = library.root
     row_count = len(library.root.columns)
     sources = (*library.sources, source)
-    is_listing = added.root.columns.has_files
+    is_listing = added.root.columns.is_listing
     notes = added.root.notes if is_listing else ()
     left_out = added.root.left_out if is_listing else ()
     grown_root = replace(
@@ -126,7 +126,7 @@ def _wrap_in_listing(library: Library) -> Library:
     if library.sources or root.key == LISTING_KEY:
         return library
     sources = list_sources_of(library)
-    if root.columns.has_files:
+    if root.columns.is_listing:
         return replace(library, sources=sources)
     columns = make_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)
     listing = Document(key=LISTING_KEY, title=root.title, text="", columns=columns)
@@ -135,7 +135,7 @@ def _wrap_in_listing(library: Library) -> Library:
 
 def _make_source_rows(source: LibrarySource, added: Library) -> list[NodeRow]:
     columns = added.root.columns
-    if not columns.has_files:
+    if not columns.is_listing:
         return [NodeRow(NodeKind.FILE, 1, source.title, 0)]
     if not source.key:
         return columns.list_rows()

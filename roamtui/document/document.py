@@ -39,6 +39,10 @@ SMALL_SITE_PAGES_MAX = 40
 """Maximum number of pages of a site that is read whole at the first question."""
 LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
 """Kinds of nodes whose document is loaded only when it is needed."""
+LISTED = frozenset({NodeKind.FILE, NodeKind.FOLDER})
+"""Kinds of the rows of a folder's listing."""
+TEXTLESS = LOADED_ON_DEMAND | LISTED
+"""Kinds of nodes without a text of their own."""
 
 
 class NodeRow(Struct, frozen=True):
@@ -71,9 +75,9 @@ class NodeColumns(Struct, frozen=True, kw_only=True):
         return len(self.kinds)
 
     @property
-    def has_files(self) -> bool:
+    def is_listing(self) -> bool:
         """Whether this is the listing of a folder: its first row is a file or a folder."""
-        return bool(self.kinds) and self.kinds[0] in (NodeKind.FILE, NodeKind.FOLDER)
+        return bool(self.kinds) and self.kinds[0] in LISTED
 
     def path(self, row: int) -> tuple[str, ...]:
         """Return the titles from the top down to `row`."""
@@ -176,7 +180,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """Id of each row."""
-        is_listing = self.columns.has_files
+        is_listing = self.columns.is_listing
         return tuple(make_ids(self.key, self.columns.paths(), salt=self.salt, is_listing=is_listing))
 
     @cached_property
@@ -187,7 +191,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def ids_by_path(self) -> Mapping[str, str]:
         """Ids of files and folders by their paths, the shortest paths first; none if this is no listing."""
-        if not self.columns.has_files:
+        if not self.columns.is_listing:
             return {}
         listed = zip(map("/".join, self.columns.paths()), self.ids, strict=True)
         return dict(sorted(listed, key=lambda entry: (entry[0].count("/"), entry[0])))
@@ -204,7 +208,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         kinds = self.columns.kinds
         if self.is_site and kinds.count(NodeKind.LINK) <= SMALL_SITE_PAGES_MAX:
             kind = NodeKind.LINK
-        elif self.columns.has_files:
+        elif self.columns.is_listing:
             kind = NodeKind.FILE
         else:
             return ()

@@ -20,7 +20,15 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash_text, make_node_id
+from roamtui.document.document import (
+    LISTED,
+    LOADED_ON_DEMAND,
+    TEXTLESS,
+    Document,
+    NodeKind,
+    hash_text,
+    make_node_id,
+)
 from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
@@ -37,7 +45,6 @@ _PROBLEMS_MAX = 3
 """Maximum number of unreadable documents for which the notes say why."""
 _CACHED_NODES_MAX = 1_000
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
-_LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 
 
 class LibrarySource(Struct, frozen=True, kw_only=True):
@@ -116,7 +123,7 @@ class Node(Struct, frozen=True, kw_only=True, eq=False):
     """Why its file or page could not be read; empty if it was read or not yet tried."""
 
 
-class Place(NamedTuple):
+class LineRange(NamedTuple):
     """Where a span is in its document."""
 
     first_line: int
@@ -203,8 +210,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def section_count(self) -> int:
         """Number of sections: all loaded nodes but files, folders and links, which have no own text."""
         kinds = [document.columns.kinds for document in self.documents]
-        others = (NodeKind.FOLDER, *LOADED_ON_DEMAND)
-        return sum(len(each) - sum(map(each.count, others)) for each in kinds)
+        return sum(len(each) - sum(map(each.count, TEXTLESS)) for each in kinds)
 
     @cached_property
     def ids_by_name(self) -> Mapping[str, Sequence[str]]:
@@ -302,7 +308,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def files_hash(self) -> str:
         """Digest of a document's text, or of a folder's paths and loaded files, without linked pages."""
-        if not self.root.columns.has_files:
+        if not self.root.columns.is_listing:
             return self.root.content_hash
         files = [graft for node_id, graft in self.grafts.items() if self.node(node_id).kind is NodeKind.FILE]
         parts = [f"{document.key}\x1f{document.content_hash}" for document in (self.root, *files)]
@@ -322,7 +328,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         key = document.key
         kind = columns.kinds[row]
         title = columns.titles[row]
-        if kind not in _LISTED_KINDS:
+        if kind not in LISTED:
             title = strip_anchor(title)
         parent_row = columns.parents[row]
         parent_id = document.ids[parent_row] if parent_row >= 0 else self.hosts.get(id(document))
@@ -349,7 +355,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             level=columns.levels[row],
             title=title,
             path=path,
-            doc="/".join(path) if kind in _LISTED_KINDS else key,
+            doc="/".join(path) if kind in LISTED else key,
             url=columns.urls[row] or document.url,
             link_url=columns.urls[row] if kind is NodeKind.LINK else "",
             parent=parent_id,
@@ -377,14 +383,14 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         tokens = sum(part.tokens_before[last] - part.tokens_before[first] for part, first, last in parts)
         return document.own_tokens[row], tokens
 
-    def get_place(self, span: Span) -> Place:
+    def get_line_range(self, span: Span) -> LineRange:
         """Return the lines and pages of a span."""
         document = self.documents_by_key[span.doc]
         end = max(span.start, span.end - 1)
         first = max(1, bisect_right(document.line_starts, span.start))
         last = max(1, bisect_right(document.line_starts, end))
         page = document.page_at(span.start)
-        return Place(first, last, page, document.page_at(end), document.get_page_label(page))
+        return LineRange(first, last, page, document.page_at(end), document.get_page_label(page))
 
     def text_at(self, span: Span) -> str:
         """Return the exact text of a span."""

@@ -85,7 +85,7 @@ def run_index(
         compared = coverage.format()
         if not searcher.knows_language:
             compared = "The model for search by meaning does not compare German text. Its words are searched."
-        elif coverage.is_whole:
+        elif coverage.is_complete:
             compared = "All sections that have text are compared by meaning."
         write_display(f"{compared}\n")
 

@@ -358,7 +358,7 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
             section_id=finding.section_id,
             doc=finding.span.doc,
             path=library.node(finding.section_id).path,
-            start_line=library.get_place(finding.span).first_line,
+            start_line=library.get_line_range(finding.span).first_line,
             text=library.text_at(finding.span),
             sentence=sentence,
             changes=changes,

@@ -43,7 +43,7 @@ def print_outline(library: Library, *, as_json: bool) -> None:
 def print_skipped(library: Library) -> None:
     """Write which files in a library's folders are left out, and why."""
     paths = [Path(name) for name in split_sources(library.source)]
-    listing = list_files(paths) if library.root.columns.has_files else None
+    listing = list_files(paths) if library.root.columns.is_listing else None
     skipped = {} if listing is None else {kind: sorted(names) for (_, kind), names in listing.skipped.items()}
     if problems := [document.problem for document in library.documents if document.problem]:
         skipped["files that cannot be read"] = problems
@@ -58,13 +58,13 @@ def print_skipped(library: Library) -> None:
 def _describe_node(library: Library, section_id: str) -> dict[str, object]:
     node = library.node(section_id)
     own_tokens, tokens = library.count_tokens(section_id)
-    place = library.get_place(node.span)
+    place = library.get_line_range(node.span)
     names = ("id", "kind", "level", "title", "path", "doc", "url", "parent")
     return {
         **{name: getattr(node, name) for name in names},
         "start_line": place.first_line,
         "end_line": place.last_line,
-        "own_end_line": library.get_place(node.own_span).last_line,
+        "own_end_line": library.get_line_range(node.own_span).last_line,
         "page": place.page,
         "page_end": place.last_page,
         "tokens": tokens,
@@ -118,7 +118,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
 
 def _describe_hit(library: Library, hit: Hit) -> dict[str, object]:
     node = library.node(hit.section_id)
-    place = library.get_place(node.span)
+    place = library.get_line_range(node.span)
     return {
         "id": hit.section_id,
         "doc": node.doc,

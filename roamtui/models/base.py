@@ -119,7 +119,7 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
 
 
 class Model:
-    """A language model."""
+    """A language model, and what is learnt about it. A subclass needs only `name` and `stream`."""
 
     name: str
     """The name by which a person selects it."""

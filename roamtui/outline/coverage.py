@@ -93,7 +93,7 @@ def measure_coverage(library: Library, within: str | None = None) -> Coverage:
     for document, first, end in library.iter_runs(within):
         documents[id(document)] = document
         columns = document.columns
-        has_others = columns.has_files or NodeKind.LINK in columns.kinds
+        has_others = columns.is_listing or NodeKind.LINK in columns.kinds
         for row in range(first, end) if has_others else ():
             section_id = document.ids[row]
             name = columns.urls[row] or section_id  # several links may lead to the same page

@@ -97,7 +97,7 @@ def render_section(
     node = library.node(reference.section_id)
     if reference.range_numbers or node.kind is NodeKind.FOLDER:
         return writer.make_range_block(reference)
-    if node.kind in LOADED_ON_DEMAND and not node.is_loaded:
+    if not node.is_loaded:
         text = f"[{node.id}] {format_path(library, node.id)}: {node.problem or 'It is not loaded.'}"
         return ExpandedBlock(section_id=node.id, text=text, is_failed=True)
     return writer.make_section_block(node, reference)
@@ -254,9 +254,9 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
     def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
         lines: list[str] = []
         position = wanted.start
-        for span, heads in zip(spans, self.library.list_headers(spans), strict=True):
+        for span, header in zip(spans, self.library.list_headers(spans), strict=True):
             lines += self._render_gap(replace(wanted, start=position, end=span.start))
-            text = heads + annotate_with_ids(self.library, span, section_id=section_id)
+            text = header + annotate_with_ids(self.library, span, section_id=section_id)
             lines += [f"<<<{self.nonce}", text, f"{self.nonce}>>>"]
             position = span.end
         return lines + self._render_gap(replace(wanted, start=position))
@@ -268,7 +268,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         given = subtract_delivered(gap, join_delivered({}, missing))
         for part in sorted([*given, *missing], key=attrgetter("start")):
             if self.library.text_at(part).strip():
-                first, last, *_ = self.library.get_place(part)
+                first, last, *_ = self.library.get_line_range(part)
                 names = "; ".join(_format_section_names(self.library, part))
                 state = "is not given here: open it by its id" if part in missing else "is given above"
                 lines.append(f"(The text of {names}, lines {first}-{last}, {state}.)")

@@ -74,7 +74,7 @@ def _format_title(title: str, length_max: int) -> str:
 
 def format_line_range(library: Library, span: Span) -> str:
     """Format the line numbers of a span. If the document has pages, the page numbers come first."""
-    first, last, page, last_page, _ = library.get_place(span)
+    first, last, page, last_page, _ = library.get_line_range(span)
     lines = f"lines {first}-{last}"
     if page is None:
         return lines

@@ -16,7 +16,7 @@ from string import ascii_lowercase
 from msgspec import Struct, field
 
 from roamtui.document.clauses import parse_clause_number
-from roamtui.document.document import NodeKind
+from roamtui.document.document import LISTED, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.labels import (
@@ -335,8 +335,7 @@ def _preview_titles_below(library: Library, parent: Node, *, length_max: int) ->
         if node.title
         and (node.has_children or has_own_text(library, node.id) or len(parse_clause_number(node.title)) == 1)
     ]
-    files = (NodeKind.FILE, NodeKind.FOLDER)
-    titled.sort(key=lambda node: node.kind not in files and _is_generic(node.title))
+    titled.sort(key=lambda node: node.kind not in LISTED and _is_generic(node.title))
     titles = dict.fromkeys(format_node_title(node, length_max=_PREVIEW_TITLE_LENGTH_MAX) for node in titled)
     total = len(children) - len(titled) + len(titles)
     kept: list[str] = []

@@ -127,7 +127,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     )
 
 
-class _Place(NamedTuple):
+class _QuotePlace(NamedTuple):
     found: FoundQuote
     has_sentence: bool
     """Whether the sentence that was kept with the quote is still around it."""
@@ -143,7 +143,7 @@ def _find_words(
     context: str = "",
     *,
     was_in_section: bool = True,
-) -> _Place | None:
+) -> _QuotePlace | None:
     """Find a quote in a section, or else in any document, that of the section first.
 
     The quote is looked up as written, then without the ids that a model copied with it. Of several places,
@@ -161,7 +161,7 @@ def _find_words(
             if found is None and not (has_left and sentence):
                 found = choose_place(places, library, sentence, context)
             if found is not None:
-                return _Place(found, kept is not None, text is section)
+                return _QuotePlace(found, kept is not None, text is section)
     return None
 
 
@@ -325,7 +325,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     )
 
 
-def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own: bool) -> _Place | None:
+def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own: bool) -> _QuotePlace | None:
     """Find a quote where it was, or else anywhere."""
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
@@ -334,5 +334,5 @@ def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own:
     if found is not None:
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
         if is_in_own or not citation.is_verified:
-            return _Place(found, has_sentence=False, is_in_section=is_in_own)
+            return _QuotePlace(found, has_sentence=False, is_in_section=is_in_own)
     return _find_words(quote, citation.original_sentence, library, section_id, was_in_section=was_in_own)

@@ -72,7 +72,7 @@ class QuoteMatch(NamedTuple):
     """Whether the text has the same words, and not only the same letters and numbers."""
     parts: tuple[Bounds, ...]
     """The bounds of its parts between ellipses."""
-    is_whole: bool
+    fills_unit: bool
     """Whether it begins and ends with a cell, an item or a sentence."""
 
 
@@ -81,7 +81,7 @@ class FoundQuote(Struct, frozen=True, kw_only=True):
 
     span: Span
     is_exact: bool
-    is_whole: bool
+    fills_unit: bool
     parts: tuple[Span, ...]
 
 
@@ -112,7 +112,7 @@ def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQu
             yield FoundQuote(
                 span=around.get_part(match.start, match.end),
                 is_exact=match.is_exact,
-                is_whole=match.is_whole,
+                fills_unit=match.fills_unit,
                 parts=tuple(around.get_part(*part) for part in match.parts),
             )
 
@@ -143,7 +143,7 @@ def _iter_matches(
                 match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
                 has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
                 is_within = within[0] <= match.start and match.end <= within[1]
-                if has_ellipses and is_within and (is_long or match.is_whole):
+                if has_ellipses and is_within and (is_long or match.fills_unit):
                     yield match
 
 
@@ -226,7 +226,7 @@ def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_WordRun]:
     for first in _find_keys(part.exact, words.exact):
         run = _WordRun(first, first + len(part) - 1)
         rows = range(first, run.last + 1)
-        if _is_whole(run, words) and _has_brackets(part, range(len(part)), words, rows):
+        if _has_whole_words(run, words) and _has_brackets(part, range(len(part)), words, rows):
             yield run
 
 
@@ -246,9 +246,9 @@ def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_WordRun]:
             run = _WordRun(rows[start], rows[end])
             begins_word = not start or rows[start - 1] != run.first
             ends_word = end + 1 == len(rows) or rows[end + 1] != run.last
-            is_whole = begins_word and ends_word and _is_whole(run, words)
+            has_whole_words = begins_word and ends_word and _has_whole_words(run, words)
             has_brackets = _has_brackets(part, quoted.rows, words, rows[start : end + 1])
-            if is_whole and has_brackets and notes <= _place_notes(words, keys, start, end):
+            if has_whole_words and has_brackets and notes <= _place_notes(words, keys, start, end):
                 yield run
 
 
@@ -271,7 +271,7 @@ def _has_brackets(part: TextWords, part_rows: Sequence[int], words: TextWords, r
     return negative <= in_quote <= in_text
 
 
-def _is_whole(run: _WordRun, words: TextWords) -> bool:
+def _has_whole_words(run: _WordRun, words: TextWords) -> bool:
     """Return whether a run neither begins nor ends inside a word."""
     after = run.last + 1
     continues = after < len(words) and words.flags[after] & INSIDE
@@ -313,8 +313,8 @@ def _make_match(
     parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]
     start, end = _include_punctuation(quote, text, parts[0][0], parts[-1][1])
     edges = (runs[0].first, runs[-1].last + 1)
-    is_whole = all(_is_edge(words, text, shift, row) for row in edges)
-    return QuoteMatch(start, end, is_exact, tuple(parts), is_whole)
+    fills_unit = all(_is_edge(words, text, shift, row) for row in edges)
+    return QuoteMatch(start, end, is_exact, tuple(parts), fills_unit)
 
 
 def _is_edge(words: TextWords, text: str, shift: int, row: int) -> bool:

@@ -318,7 +318,7 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
     """
     ranked: dict[tuple[bool, bool], dict[Span, FoundQuote]] = defaultdict(dict)
     for place in islice(places, PLACES_MAX):
-        ranked[place.is_exact, place.is_whole].setdefault(place.span, place)
+        ranked[place.is_exact, place.fills_unit].setdefault(place.span, place)
     best = [*ranked[max(ranked)].values()] if ranked else []
     if len(best) < 2:
         return next(iter(best), None)
@@ -357,7 +357,7 @@ def make_citation(
     cited = span or (None if node is None else node.span)
     if cited is None:  # the model has invented the section
         return Citation(section_id=section_id, quote=quote, state=state)
-    place = library.get_place(cited)
+    place = library.get_line_range(cited)
     return Citation(
         section_id=section_id,
         quote=quote,

@@ -86,8 +86,8 @@ def read_words_for(quote: str, text: str) -> Iterator[TextWords]:
     yield read_words(text)
     letters = quote.casefold()
     divided = frozenset(map(_join_halves, _DIVIDED_WORD.finditer(text)))
-    if whole := frozenset(word for word in divided if word.casefold() in letters):
-        yield read_words(text, whole)
+    if joined_words := frozenset(word for word in divided if word.casefold() in letters):
+        yield read_words(text, joined_words)
 
 
 def _join_halves(match: re.Match[str]) -> str:
@@ -97,11 +97,11 @@ def _join_halves(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=256)
-def read_words(text: str, whole: frozenset[str] = frozenset()) -> TextWords:
-    """Read the words of a Markdown text. The words in `whole` are joined where a line end divides them."""
+def read_words(text: str, joined_words: frozenset[str] = frozenset()) -> TextWords:
+    """Read the words of a Markdown text. In it, a line end may divide `joined_words`."""
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
-    reader = _WordReader(text, whole)
+    reader = _WordReader(text, joined_words)
     reader.read_units(list_units(text, parse_markdown(text)))
     return reader.get_words()
 
@@ -139,7 +139,7 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
 
 
 class _WordReader:
-    def __init__(self, text: str, whole: frozenset[str] = frozenset()) -> None:
+    def __init__(self, text: str, joined_words: frozenset[str] = frozenset()) -> None:
         self._exact: array[int] = array("q")
         self._word_starts: array[int] = array("I")
         self._word_ends: array[int] = array("I")
@@ -148,7 +148,7 @@ class _WordReader:
         self._loose_rows: array[int] = array("I")
         self._has_notes = False
         self._text = text
-        self._whole = whole
+        self._joined_words = joined_words
         self._edge = 0
         """Flags of the next word."""
         self._visible = ""
@@ -233,7 +233,7 @@ class _WordReader:
         for sign, pattern in _EXTRA_MARKUP.items():
             if sign in visible:
                 visible = pattern.sub(_hide_markup, visible)
-        if self._whole:
+        if self._joined_words:
             visible = _DIVIDED_WORD.sub(self._hide_line_end, visible)
         self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
         before = ""
@@ -253,9 +253,9 @@ class _WordReader:
             end = match.end()
 
     def _hide_line_end(self, match: re.Match[str]) -> str:
-        """Replace the line end in a word of `whole` with soft hyphens, which belong to no word."""
+        """Replace the line end in a joined word with soft hyphens, which belong to no word."""
         word = _join_halves(match)
-        if word not in self._whole:
+        if word not in self._joined_words:
             return match[0]
         right = match["right"]
         hidden = _SOFT_HYPHEN * (len(match[0]) - len(word))

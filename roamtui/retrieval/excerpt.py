@@ -44,7 +44,7 @@ def choose_excerpts(
     excerpt is part of another.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    named = {section_id for section_id, hit in hits.items() if hit.is_financial_statement}
+    named = {section_id for section_id, hit in hits.items() if hit.is_named}
     first = [section_id for section_id in hits if section_id in named or section_id in opened]
     for section_id in first:
         cutter.add_first(section_id)
@@ -157,10 +157,10 @@ class _Cutter:
 
     def _cut(self, span: Span, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
         library = self._view.library
-        (heads,) = library.list_headers([span])  # without them, the rows of a table are prose
-        text = heads + library.clean_text(span)
+        (header,) = library.list_headers([span])  # without it, the rows of a table are prose
+        text = header + library.clean_text(span)
         bounds = cut_excerpt(text, self._matcher, tokens_max=tokens_max, whole_max=whole_max)
-        parts = ((max(0, start - len(heads)), end - len(heads)) for start, end in bounds)
+        parts = ((max(0, start - len(header)), end - len(header)) for start, end in bounds)
         return tuple(span.get_part(start, end) for start, end in parts if start < end)
 
     def _overlaps(self, section_id: str) -> bool:

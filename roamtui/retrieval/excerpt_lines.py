@@ -36,7 +36,7 @@ def render_excerpt(library: Library, section_id: str, spans: Sequence[Span]) -> 
     position = min(own.start, spans[0].start)
     end = max(own.end, spans[-1].end)
     after = Span(doc=own.doc, start=end, end=end)
-    for span, heads in zip((*spans, after), (*library.list_headers(spans), ""), strict=True):
+    for span, header in zip((*spans, after), (*library.list_headers(spans), ""), strict=True):
         gap = Span(doc=own.doc, start=position, end=span.start)
         if has_text(library, gap):
             left_out = library.clean_text(gap)
@@ -51,7 +51,7 @@ def render_excerpt(library: Library, section_id: str, spans: Sequence[Span]) -> 
             text += f"{before if text else ''}{mark}{separator}"
         elif text:
             text += "\n"
-        text += heads + insert_marks(library.clean_text(span), list_id_marks(library, span))
+        text += header + insert_marks(library.clean_text(span), list_id_marks(library, span))
         position = span.end
     quoted = []
     for line in filter(str.strip, text.splitlines()):

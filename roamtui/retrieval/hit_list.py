@@ -53,7 +53,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     lines: list[str] = []
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
-        page = library.get_place(library.node(section_id).span).page
+        page = library.get_line_range(library.node(section_id).span).page
         excerpts += spans
         notes = ["" if page is None else f"p. {page}"]
         if spans and is_complete(library, section_id, spans):
@@ -85,7 +85,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 
 
 def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
-    """Select the hits that get an excerpt: financial statements and, without a clear hit, the best others."""
-    others = [section_id for section_id, hit in hits.items() if not hit.is_financial_statement]
+    """Select the hits that get an excerpt: named ones and, without a clear hit, the best others."""
+    others = [section_id for section_id, hit in hits.items() if not hit.is_named]
     left_out = {*others[0 if has_clear_hit else policy.EXCERPTS_MAX :]}
     return {section_id: hit for section_id, hit in hits.items() if section_id not in left_out}

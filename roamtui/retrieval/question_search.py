@@ -42,7 +42,7 @@ def is_sent_whole(tokens: int, room_tokens: int) -> bool:
 
 def list_whole_document(library: Library, room_tokens: int) -> tuple[str, ...]:
     """List the top sections of a document that is small enough to be sent whole; empty if it is not."""
-    has_others = library.grafts or library.root.columns.has_files
+    has_others = library.grafts or library.root.columns.is_listing
     if has_others or not is_sent_whole(sum(library.root.own_tokens), room_tokens):
         return ()
     hidden = library.root.hidden_ids

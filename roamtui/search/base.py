@@ -72,8 +72,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     """How the search found the section, such as ``text rank 1 · meaning rank 3``."""
     snippet: str = ""
     """The best sentence of the section's own text, on one line, safe to display; empty unless asked for."""
-    is_financial_statement: bool = False
-    """Whether it is a financial statement that the query names. Such hits come first."""
+    is_named: bool = False
+    """Whether the query names this section. Such hits come first."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None
@@ -142,7 +142,7 @@ class VectorCoverage(NamedTuple):
     """0 if only words are searched."""
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing is left to compare."""
         return self.compared == self.total
 

@@ -183,7 +183,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
             section_id=index.numbering.id_of(number),
             score=1.0 if number in named else scores[number] / best,
             why=f"text rank {ranks[number]}",
-            is_financial_statement=number in named,
+            is_named=number in named,
         )
         for number in list(dict.fromkeys((*named, *scores)))[:limit]
     )

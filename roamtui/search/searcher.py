@@ -11,7 +11,7 @@ from time import monotonic
 from msgspec.structs import replace
 
 from roamtui.convert.converted import ProgressCallback
-from roamtui.document.document import NodeKind
+from roamtui.document.document import TEXTLESS
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.outline.labels import PLAIN_PATH_STEP
@@ -56,8 +56,6 @@ _NEIGHBOUR_WEIGHT = 0.7
 """Share of a section's score that its neighbours get."""
 _CHILDREN_MAX = 2
 """Maximum number of children that a section brings."""
-_TEXTLESS_KINDS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
-"""Kinds of nodes without a text of their own."""
 _EMBEDDED_LENGTH_MAX = 2_000
 """Maximum embedded characters of a query. Embedders use only the first few hundred words."""
 _RERANKED_COUNT = 20
@@ -369,7 +367,7 @@ class Searcher:
         found = {hit.section_id: hit for hit in hits}
         inside = frozenset(library.walk(within)) if within is not None else None
         found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
-        ranked = sorted(found.values(), key=lambda hit: (not hit.is_financial_statement, -hit.score))
+        ranked = sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score))
         return tuple(ranked[:limit])
 
     def _rerank(
@@ -407,7 +405,7 @@ def compute_meaning_weight(ranking: Ranking) -> float:
     It is the mean of two values: how slowly the scores of the hits fall, and the share of the query's terms
     that the first hit lacks.
     """
-    hits = [hit for hit in ranking.hits if not hit.is_financial_statement]
+    hits = [hit for hit in ranking.hits if not hit.is_named]
     if not hits or not ranking.matcher.terms:
         return 1.0
     library = ranking.library
@@ -433,7 +431,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
     found = {hit.section_id: hit for hit in hits}
     for section_id in by_similarity:
         found.setdefault(section_id, Hit(section_id=section_id, score=0.0, why=""))
-    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_financial_statement}
+    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_named}
     for section_id in scores.keys() & similarities.keys():
         share = max(0.0, similarities[section_id] / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
         scores[section_id] = (1 - weight) * scores[section_id] + weight * share
@@ -448,7 +446,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
         for section_id, score in scores.items()
         if score > 0
     ]
-    named = [hit for hit in hits if hit.is_financial_statement]
+    named = [hit for hit in hits if hit.is_named]
     return [*named, *sorted(mixed, key=lambda hit: -hit.score)]
 
 
@@ -477,4 +475,4 @@ def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, st
     related = [] if parent is None else [(parent, "parent")]
     related += [(child, "child") for child in library.children(section_id)[:_CHILDREN_MAX]]
     related += [(sibling, "sibling") for sibling in neighbours]
-    return ((one, relation) for one, relation in related if library.node(one).kind not in _TEXTLESS_KINDS)
+    return ((one, relation) for one, relation in related if library.node(one).kind not in TEXTLESS)

@@ -91,7 +91,7 @@ class IndexedDocument(Struct, frozen=True):
         columns = document.columns
         summary = library.summaries.get(document.content_hash, "")
         above = list_titles_above(library, document)
-        rows = range(len(columns)) if columns.has_files else ()
+        rows = range(len(columns)) if columns.is_listing else ()
         loaded = frozenset(
             row for row in rows if len(numbering.subtree(numbering.number_of(document, row))) > 1
         )

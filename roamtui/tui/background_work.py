@@ -102,7 +102,7 @@ class BackgroundWork:
                 pause = _AHEAD_PAUSE_SECONDS
                 is_left = await self._agent.search.embed_ahead()
                 coverage = self._agent.search.vector_coverage
-                self._status.compared = "" if coverage.is_whole else coverage.format()
+                self._status.compared = "" if coverage.is_complete else coverage.format()
 
     async def _check_quotes(self) -> None:
         """Look up the quotes of all answers in the current document, and say how many changed."""

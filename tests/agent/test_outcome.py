@@ -103,7 +103,7 @@ async def test_a_quote_that_names_no_section_is_told_beside_the_count(written: s
     pages = (render_markdown(state, ""), unescape(render_html(state, "", state.library)), piped)
     assert all(told in page for page in pages)
     assert all(("not looked up" in page) is bool(unnamed) for page in pages)
-    assert exchange.is_fully_verified is not bool(unnamed)
+    assert exchange.has_only_found_quotes is not bool(unnamed)
 
 
 @pytest.mark.parametrize("quote", ["", ' It says "members must pay five hundred pounds at once".'])

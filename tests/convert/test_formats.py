@@ -147,4 +147,4 @@ def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extr
 
 def test_a_citation_names_the_slide() -> None:
     library = make_document_library(read_source(str(FILES / "talk.pptx")))
-    assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]
+    assert [library.get_line_range(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]

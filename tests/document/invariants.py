@@ -16,9 +16,11 @@ def list_nodes(document: Document) -> list[Node]:
 
 def read_sections(document: Document) -> list[tuple[int, str, int]]:
     """Return level, title with its anchor and 1-based line of each heading of a parsed document."""
-    get_place = Library(source="test", root=document).get_place
+    get_line_range = Library(source="test", root=document).get_line_range
     titled = zip(list_nodes(document), document.columns.titles, strict=True)
-    return [(node.level, title, get_place(node.span)[0]) for node, title in titled if node.kind is NodeKind.SECTION]
+    return [
+        (node.level, title, get_line_range(node.span)[0]) for node, title in titled if node.kind is NodeKind.SECTION
+    ]
 
 
 def assert_is_lossless(document: Document) -> None:
@@ -29,13 +31,13 @@ def assert_is_lossless(document: Document) -> None:
     assert "".join(own_texts) == document.text
     line, ends = 1, []
     for node, own_text in zip(nodes, own_texts, strict=True):
-        assert library.get_place(node.span).first_line == line
+        assert library.get_line_range(node.span).first_line == line
         line += len(_LINE.findall(own_text))
-        ends.append(max(library.get_place(node.span).first_line, line - 1))
+        ends.append(max(library.get_line_range(node.span).first_line, line - 1))
     for index, node in enumerate(nodes):
         end = document.columns.ends[index]
         assert library.text_at(node.span) == "".join(own_texts[index:end])
-        own_place, place = map(library.get_place, (node.own_span, node.span))
+        own_place, place = map(library.get_line_range, (node.own_span, node.span))
         assert (own_place.last_line, place.last_line) == (ends[index], ends[end - 1])
 
 

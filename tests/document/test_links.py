@@ -25,7 +25,7 @@ def follow(href: str, library: Library, section_id: str) -> object:
 
 
 def _first(library: Library) -> str:
-    return [*library.walk()][-1] if library.root.columns.has_files else next(library.walk())
+    return [*library.walk()][-1] if library.root.columns.is_listing else next(library.walk())
 
 
 def _title(library: Library, link: object) -> str:

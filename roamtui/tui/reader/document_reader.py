@@ -288,7 +288,7 @@ class DocumentReader(Reader):
             return "No editor configured. Set $EDITOR."
         line = 0
         if file.suffix.lower() not in CONVERTED_SUFFIXES:  # its line numbers would be those of the Markdown
-            line = self.library.get_place(self.library.node(section_id).span).first_line
+            line = self.library.get_line_range(self.library.node(section_id).span).first_line
         try:
             with self.app.suspend():
                 try:
