@@ -39,8 +39,6 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
     fetching: FetchOptions = FetchOptions()
     allowed: tuple[str, ...] = ()
     """URLs of origins that the person typed, in addition to the origin of the source."""
-    listing_seconds_max: float = 20.0
-    """Time for all files in which a site may list its pages. A slow site needs half a second for each."""
     conversion: ConversionOptions = DEFAULT_OPTIONS
 
     def parse_allowed(self) -> frozenset[str]:
@@ -241,9 +239,7 @@ def open_sources(
         url = normalise_url(names[0])
         loader = Loader(options, typed_origins=frozenset({origin_of(url)}))
         on_progress = on_progress or (lambda *_: None)
-        library = open_web_source(
-            url, loader.make_page_fetcher(), on_progress, options.listing_seconds_max, options.conversion
-        )
+        library = open_web_source(url, loader.make_page_fetcher(), on_progress, options.conversion)
         return OpenedSource(library, loader)
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises

@@ -7,20 +7,20 @@ from roamtui.convert.converted import ProgressCallback
 from roamtui.errors import SourceError
 from roamtui.web.page import MISSING_STATUSES, FetchedPage, FetchError, PageFetcher
 
+_SECONDS_MAX = 20.0
+"""Time for all files in which a site may list its pages. A slow site needs half a second for each."""
+
 
 class SiteFiles:
     """The files of one site that say which pages it has: lists, robots.txt, sitemaps."""
 
-    def __init__(
-        self, fetch: PageFetcher, url: str, on_progress: ProgressCallback, seconds_max: float
-    ) -> None:
-        """Start the time limit of the site, `seconds_max`."""
+    def __init__(self, fetch: PageFetcher, url: str, on_progress: ProgressCallback) -> None:
+        """Start the time limit of the site."""
         self._fetch = fetch
         self._url = url
         self._host = urlsplit(url).netloc
         self._on_progress = on_progress
-        self._seconds_max = seconds_max
-        self._ends_at = time.monotonic() + seconds_max
+        self._ends_at = time.monotonic() + _SECONDS_MAX
         self._count = 0
         self._list_problem = ""
         """Why a list that the site may have could not be read; empty if nothing failed."""
@@ -52,5 +52,5 @@ class SiteFiles:
     def explain_missing_list(self) -> str:
         """Return a sentence that says why the site's llms.txt is not shown."""
         if self.is_late:
-            return f"{self._host} took more than {self._seconds_max:g} seconds to list its pages."
+            return f"{self._host} took more than {_SECONDS_MAX:g} seconds to list its pages."
         return self._list_problem or f"{self._url} has no llms.txt."

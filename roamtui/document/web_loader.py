@@ -100,23 +100,18 @@ def _open_list(files: SiteFiles, url: str) -> Document | None:
 
 
 def open_web_source(
-    url: str,
-    fetch: PageFetcher,
-    on_progress: ProgressCallback,
-    seconds_max: float,
-    conversion: ConversionOptions,
+    url: str, fetch: PageFetcher, on_progress: ProgressCallback, conversion: ConversionOptions
 ) -> Library:
     """Open the URL that a person typed: the llms.txt of a site, or an outline of its pages, or a page.
 
-    A page that is not the home page is opened alone. `seconds_max` is the time for all files in which a site
-    may list its pages.
+    A page that is not the home page is opened alone.
 
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
     """
     parts = urlsplit(url)
     is_home = parts.path in ("", "/") and not parts.query
-    files = SiteFiles(fetch, url, on_progress, seconds_max)
+    files = SiteFiles(fetch, url, on_progress)
     lists = (_open_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_home)
     listed = next(filter(None, lists), None)
     if listed is not None:

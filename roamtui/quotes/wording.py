@@ -54,7 +54,7 @@ def describe_citation(citation: Citation, library: Library) -> CitationDescripti
     file = _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:
         file = _format_file(library.node(section_id).doc)  # `citation.doc` is the file with the words
-    source = library.source_of(section_id) if library.sources and section_id in library else None
+    source = library.source_of(section_id) if section_id in library else None
     if source is not None and not file:
         file = sanitise_line(source.title)
     place = citation.position

@@ -8,7 +8,7 @@ import pytest
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, LoadingOptions, open_sources, suggest_url
+from roamtui.document.loader import Loader, open_sources, suggest_url
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source
 from roamtui.errors import SourceError
@@ -309,13 +309,15 @@ def drip(client: Client, _request: SeenRequest) -> bool:
     return False
 
 
-def test_a_site_whose_list_never_arrives_opens_its_home_page_after_a_time_limit() -> None:
+def test_a_site_whose_list_never_arrives_opens_its_home_page_after_a_time_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("roamtui.document.site_files._SECONDS_MAX", 0.3)
     reports: list[int] = []
     with HostileServer() as server:
         home = answer(HOME.format("").encode(), headers=[("Content-Type", "text/html")])
         server.handlers = {"/": home, "/llms.txt": drip, "/docs/llms.txt": drip, "/sitemap.xml": drip}
-        options = LoadingOptions(listing_seconds_max=0.3)
-        library, _ = open_sources([server.origin], options, on_progress=lambda done, _: reports.append(done))
+        library, _ = open_sources([server.origin], on_progress=lambda done, _: reports.append(done))
         assert set(server.paths) <= {"/llms.txt", "/"}
         words = "took more than 0.3 seconds to list its pages. Only this page is shown."
         assert library.notes == (f"{server.address} {words}",)
@@ -353,6 +355,6 @@ def test_only_the_site_that_a_person_named_is_said_to_be_read_by_the_first_quest
         return FetchedPage(url=url, final_url=final_url, media_type="text/html", charset=None, body=body.encode())
 
     for url, are_read in (("https://docs.example/", True), ("https://moved.example/", False)):
-        library = open_web_source(url, fetch, lambda *_: None, 20, DEFAULT_OPTIONS)
+        library = open_web_source(url, fetch, lambda *_: None, DEFAULT_OPTIONS)
         assert ("Your first question reads them all." in library.notes[0]) == are_read
         assert bool(library.root.eager_ids) == are_read
