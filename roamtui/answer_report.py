@@ -72,12 +72,12 @@ class AnswerReport:
         exchange = self.exchange
         stop_text = "" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, "")
         endings = [(exchange.error, Severity.ERROR), (stop_text, Severity.WARNING)]
-        if self.proof_notice is not None:
-            endings.append(self.proof_notice)
+        if self.sourcing_notice is not None:
+            endings.append(self.sourcing_notice)
         return tuple((text, severity) for text, severity in endings if text)
 
     @property
-    def proof_notice(self) -> tuple[str, Severity] | None:
+    def sourcing_notice(self) -> tuple[str, Severity] | None:
         """Says that the answer has no quote to check, or which sentences have no source. None if neither."""
         if self.exchange.is_unproven:
             return _UNNAMED_LABEL if self.exchange.unnamed else _UNQUOTED_LABEL, Severity.WARNING
@@ -113,7 +113,7 @@ class AnswerReport:
         return f"{count} {UNNAMED_LABEL} {reason}: {listed}"
 
     @property
-    def facts(self) -> list[str]:
+    def closing_sentences(self) -> list[str]:
         """Sentences about the quotes, what the model read, and the origin of the answer."""
         exchange = self.exchange
         return [*filter(None, [self.quote_summary, format_reading(exchange), format_provenance(exchange)])]
@@ -167,7 +167,7 @@ def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
     }
 
 
-def format_cell_facts(cell: Cell) -> str:
+def format_origin_and_reading(cell: Cell) -> str:
     """Format the origin of a cell, and what the model read and did not read, as one line."""
     return ". ".join(filter(None, [format_provenance(cell), format_reading(cell)]))
 

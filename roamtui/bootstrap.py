@@ -80,6 +80,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Receives the progress of embedding, or None for lines on stderr."""
 
     @property
+    def has_typed_model(self) -> bool:
+        """Whether the model or its server was typed on the command line."""
+        return not self.overridden_keys.isdisjoint({"model", "api_base"})
+
+    @property
     def loading(self) -> LoadingOptions:
         """The options for reading sources."""
         web = self.settings.web
@@ -214,16 +219,14 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         loader: Loader | None,
         saved_id: str = "",
         model: Model | None = None,
-        *,
-        uses_typed_model: bool = True,
     ) -> Agent:
         """Make the agent for a new conversation about a library, or for the saved one with an id.
 
         Without a `model`, a conversation keeps its own, unless another was typed on the command line.
-        `uses_typed_model` says whether `--model` applies to this conversation.
 
         Raises:
-            RoamtuiError: The conversation cannot be read, or a choice is unavailable.
+            RoamtuiError: The conversation cannot be read, or the model, embedder or reranker in the settings
+                cannot be used.
         """
         from roamtui.agent.agent import Agent
         from roamtui.conversation.conversation import Conversation
@@ -245,11 +248,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if model is None:
             bootstrap = replace(self, settings=self._adapt_settings(conversation.state))
         searcher = bootstrap.make_searcher_factory()(conversation.state.library)
-        chosen = model or bootstrap.make_model()
-        agent = Agent(conversation, chosen, searcher, self.agent_options)
-        if uses_typed_model and not self.overridden_keys.isdisjoint({"model", "api_base"}):
-            agent.use_model(chosen)
-        return agent
+        return Agent(conversation, model or bootstrap.make_model(), searcher, self.agent_options)
 
     def _adapt_settings(self, state: ConversationState) -> Settings:
         """Return the settings with the model and the server of a conversation, except for what was typed."""
@@ -269,8 +268,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `needs_all_vectors`, all sections are embedded before the first search. Raise `UsageError` if a
-        choice in the settings is unavailable.
+        With `needs_all_vectors`, all sections are embedded before the first search. Raise `UsageError` if the
+        model, embedder or reranker in the settings cannot be used.
         """
         services = self.make_search_services(needs_all_vectors=needs_all_vectors)
         location = IndexLocation(folder=get_cache_path("indexes"), on_warning=self.on_warning)
@@ -284,7 +283,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         `meter` counts the requests of tasks that have no meter. For the rest, see `make_searcher_factory`.
 
         Raises:
-            UsageError: A choice is unavailable. The message says what to choose or install.
+            UsageError: The model, embedder or reranker in the settings cannot be used. The message says which
+                to choose, or what to install.
         """
         from roamtui.models.registry import make_model
         from roamtui.models.search_models import BackgroundLoop, make_embedder, make_reranker
@@ -331,7 +331,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         are listed again, and the table is kept in `folder` or in the default folder of its sources.
 
         Raises:
-            RoamtuiError: A source or the folder of the table cannot be read, or a choice is unavailable.
+            RoamtuiError: A source or the folder of the table cannot be read, or the model, embedder or
+                reranker in the settings cannot be used.
         """
         from roamtui.table.columns import drop_repeated_columns, parse_column, read_columns
         from roamtui.table.runner import TablePlan

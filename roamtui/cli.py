@@ -119,7 +119,7 @@ def parse_arguments(arguments: list[str]) -> Namespace:
     run = COMMANDS[name].run if name else _run_app
     parser = make_parser(name)
     if "--" in rest:
-        with suppress(UsageError):  # before Python 3.13, the other function loses a -- before all arguments
+        with suppress(UsageError):  # before Python 3.13, `parse_intermixed_args` drops a leading `--`
             return parser.parse_args(rest, Namespace(run=run))
     return parser.parse_intermixed_args(rest, Namespace(run=run))
 

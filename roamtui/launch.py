@@ -119,8 +119,6 @@ class AppServices(Services):
         conversation_id: str | None = None,
         model: Model | None = None,
         on_progress: ProgressCallback | None = None,
-        *,
-        uses_typed_model: bool = False,
     ) -> DocumentSession:
         """Open a document for the app. For the arguments, see `resolve_conversation_id` and `Bootstrap`.
 
@@ -141,7 +139,7 @@ class AppServices(Services):
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, on_progress=progress)
         saved_id = resolve_conversation_id(library, conversation_id)
-        agent = bootstrap.make_agent(library, loader, saved_id, model, uses_typed_model=uses_typed_model)
+        agent = bootstrap.make_agent(library, loader, saved_id, model)
         progress.is_muted = True
         # A source that cannot be read twice, such as standard input, has no stamp.
         can_reload = library.root.columns.is_listing or is_url(library.source) or stamp_source(library.source)
@@ -193,7 +191,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         if is_table:
             first = services.open_table(self.sources)
         elif self.sources:
-            first = services.open(self.sources, self.conversation_id, self.model, uses_typed_model=True)
+            first = services.open(self.sources, self.conversation_id, self.model)
+            if self.bootstrap.has_typed_model:
+                first.agent.use_model(first.agent.model)
             self._reattach_terminal()
         if isinstance(sys.__stderr__, TextIOWrapper):  # its encoding may lack characters that are drawn
             sys.__stderr__.reconfigure(errors="replace")
@@ -239,6 +239,8 @@ class Launch(Struct, frozen=True, kw_only=True):
 
         saved_id = resolve_conversation_id(library, self.conversation_id)
         agent = self.bootstrap.make_agent(library, loader, saved_id, self.model)
+        if self.bootstrap.has_typed_model:
+            agent.use_model(agent.model)
         write_notice(*library.notes)
         return PlainChat(agent).run(self.model.question if isinstance(self.model, RecordedModel) else "")
 
@@ -285,7 +287,10 @@ def run_until_exit(app: RoamApp) -> int:
 
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
-    """Return the offers of the start screen: the newest conversations, except of `ask`; sources; examples."""
+    """List what the start screen offers: recent conversations, their documents, and examples.
+
+    Conversations of `roamtui ask` are left out.
+    """
     shown = [each for each in summaries if each.is_listed and (each.problem or _is_resumable(each))]
     offers = [_offer_conversation(each) for each in shown[:_SHOWN_MAX]]
     sources = dict.fromkeys(each.source for each in shown if _is_resumable(each))

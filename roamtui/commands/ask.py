@@ -43,7 +43,8 @@ def _run_ask(args: Namespace) -> int:
     within = resolve_section(library, args.within).section_id if args.within else None
     saved_id = resolve_conversation_id(library, args.conversation, with_one_shots=True)
     agent = bootstrap.make_agent(library, loader, saved_id, bootstrap.make_model())
-    if agent.conversation.state.model == OFFLINE:  # nothing was sent, so no model needs approval
+    # offline, nothing was sent, so no model needs approval
+    if bootstrap.has_typed_model or agent.conversation.state.model == OFFLINE:
         agent.use_model(agent.model)
     output_format = OutputFormat("events" if args.events else "json" if args.json else "text")
     status = asyncio.run(run_ask(agent, args.question, within, output_format))

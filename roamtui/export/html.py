@@ -101,7 +101,7 @@ class _ReplayPage:
         sources = "".join(map(self._render_citation, proof.citations))
         label = PASSAGE_LABEL if exchange.has_passages else QuoteState.NO_QUOTE.label
         answer = _AnswerRenderer(proof, names, label).render(proof.markdown.blocks)
-        endings = [*(text for text, _ in report.endings), *report.facts]
+        endings = [*(text for text, _ in report.endings), *report.closing_sentences]
         return (
             f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<ul class="steps" aria-label="Steps">{"".join(map(self._render_step, exchange.events))}</ul>'

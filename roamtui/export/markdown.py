@@ -47,7 +47,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
             parts += [report.lead, *endings, *_list_passages(report)]
         else:
             parts += [_number_marks(report), *endings, "\n".join(report.sources)]
-        parts += [f"*{sanitise_line(text)}*" for text in report.facts]
+        parts += [f"*{sanitise_line(text)}*" for text in report.closing_sentences]
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"
 
 

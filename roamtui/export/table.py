@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from roamtui.answer_report import format_cell_facts, list_facts
+from roamtui.answer_report import format_origin_and_reading, list_facts
 from roamtui.conversation.citations import Citation
 from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
@@ -59,14 +59,14 @@ def render_csv(table: ResultTable, path: Path) -> str:
             if cell is None:
                 fields += [""] * len(_COLUMNS)
                 continue
-            proof = ["", "", "", ""]
+            quote_fields = ["", "", "", ""]
             if (best := cell.best_citation) is not None:
                 label = PASSAGE_LABEL if cell.has_passages else best.label
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(best.path), best.place]))
                 quote_text = sanitise_text(join_quote_lines(best.quote or ""))
-                proof = [quote_text, *map(sanitise_line, (label, best.sentence, place))]
-            fields += [*map(sanitise_line, (cell.value, cell.state.value)), *proof]
-            fields += map(sanitise_line, (cell.note, format_cell_facts(cell)))
+                quote_fields = [quote_text, *map(sanitise_line, (label, best.sentence, place))]
+            fields += [*map(sanitise_line, (cell.value, cell.state.value)), *quote_fields]
+            fields += map(sanitise_line, (cell.note, format_origin_and_reading(cell)))
         lines.append(fields)
     output = io.StringIO()
     csv.writer(output).writerows(
@@ -124,7 +124,7 @@ def _list_proofs(title: str, cell: Cell, source: str) -> list[str]:
         others = (each for each in cell.citations if each.quote is not None and each is not best)
         for citation in others:
             lines += [f"  {_render_quote(citation, cell, source)}", *_list_sentences(citation)]
-    if summary := format_cell_facts(cell):
+    if summary := format_origin_and_reading(cell):
         lines.append(f"  *{_escape_markdown(summary)}*")
     return lines
 

@@ -75,7 +75,7 @@ def render_report(report: AnswerReport, model_name: str, *, is_laid_out: bool) -
         width = get_answer_width()
         is_styled = can_show_styles()
         answer = render_answer(report.proof, width=width, is_styled=is_styled)
-        listed = [*_list_sources(report), *_list_facts(report, model_name)]
+        listed = [*_list_sources(report), *_list_closing_lines(report, model_name)]
         lines = [answer, *(_render_line(line, width, is_styled=is_styled) for line in listed)]
         return "\n".join(lines) + "\n"
     if exchange.has_passages:
@@ -83,7 +83,7 @@ def render_report(report: AnswerReport, model_name: str, *, is_laid_out: bool) -
     else:
         lines = [exchange.answer] if exchange.answer else []
         lines += ["", *report.sources] if exchange.citations else []
-        lines += _list_facts(report, model_name)
+        lines += _list_closing_lines(report, model_name)
     return sanitise_text("\n".join(lines) + "\n")
 
 
@@ -103,17 +103,18 @@ def _list_sources(report: AnswerReport) -> list[str | QuotedSentence]:
     return lines
 
 
-def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
+def _list_closing_lines(report: AnswerReport, model_name: str) -> list[str]:
     exchange = report.exchange
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "; choose a model with --model" if exchange.has_passages else ""
     if tokens:
         cost = format_cost(exchange.usage)
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
-    proof, severity = report.proof_notice or ("", Severity.INFO)
+    notice, severity = report.sourcing_notice or ("", Severity.INFO)
     if severity is Severity.WARNING:
-        proof = f"! {proof}"
-    return [*filter(None, [report.quote_summary, proof, format_reading(exchange), f"({model_name}{ending})"])]
+        notice = f"! {notice}"
+    lines = [report.quote_summary, notice, format_reading(exchange), f"({model_name}{ending})"]
+    return [*filter(None, lines)]
 
 
 def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> str:

@@ -81,9 +81,11 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     @property
     def is_found_now(self) -> bool:
         """Whether the document has the quote now, although it was false when the model answered."""
-        was_false = self.original_state in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
-        is_at_another_place = self.status.is_there and self.status.value != self.original_state
-        return was_false and is_at_another_place and self.status is not ClaimStatus.SENTENCE_CHANGED
+        was_not_found = self.original_state is QuoteState.NOT_FOUND
+        if self.status is ClaimStatus.ELSEWHERE:
+            return was_not_found
+        was_false = was_not_found or self.original_state is QuoteState.ELSEWHERE
+        return was_false and self.status in (ClaimStatus.UNCHANGED, ClaimStatus.MOVED)
 
     @property
     def is_unchanged(self) -> bool:

@@ -56,10 +56,13 @@ SECTION_PANES = (Scope.TREE, Scope.READER)
 """The panes whose letter keys open and close sections. In the conversation, no letter does that."""
 DOCUMENT_PARTS = (*PANES, Scope.INPUT)
 """The parts of the screen of a document."""
-_WORKS_IN: Mapping[str, Iterable[Scope]] = {
+_SCOPE_PARTS: Mapping[Scope, Iterable[Scope]] = {
     Scope.GLOBAL: DOCUMENT_PARTS,
     Scope.MOVE: (*PANES, Scope.SAVED, Scope.TABLE),
     Scope.SECTION: SECTION_PANES,
+}
+"""The parts of the app where the actions of a scope work, if several."""
+_FURTHER_PARTS: Mapping[str, Iterable[Scope]] = {
     "global.choose_theme": (Scope.START, Scope.TABLE),
     "global.conversations": (Scope.START,),
     "global.copy_or_cancel": (Scope.TABLE,),
@@ -70,7 +73,7 @@ _WORKS_IN: Mapping[str, Iterable[Scope]] = {
     "chat.retry": DOCUMENT_PARTS,
     "chat.select_citation": DOCUMENT_PARTS,
 }
-"""By scope: the parts of the app where its actions work, if several. By action id: further parts."""
+"""By action id: the parts of the app where it works too."""
 
 
 class Action(Struct, frozen=True):
@@ -99,8 +102,8 @@ class Action(Struct, frozen=True):
     @property
     def works_in(self) -> frozenset[Scope]:
         """The parts of the app where its keys work."""
-        own = _WORKS_IN.get(self.scope, (self.scope,))
-        return frozenset((*own, *_WORKS_IN.get(self.id, ())))
+        own = _SCOPE_PARTS.get(self.scope, (self.scope,))
+        return frozenset((*own, *_FURTHER_PARTS.get(self.id, ())))
 
     @property
     def place(self) -> str:
@@ -124,14 +127,13 @@ DIGITS = tuple("123456789")
 
 
 def _row(verb: str, keys: str, label: str, sentence: str, call: str = "{}", **flags: bool) -> Action:
-    """Make an action. `verb` replaces the braces in `call`."""
+    """Make an action. `ACTIONS` adds the scope to its id. `verb` replaces the braces in `call`."""
     return Action(verb, tuple(keys.split()), label, sentence, call.format(verb), **flags)
 
 
 _hinted = partial(_row, is_hinted=True)
 _by_key = partial(_row, runs_from_help=False)
 _in_app = partial(_row, call="app.{}")
-_on_screen = partial(_row, call="screen.{}")
 _on_section = partial(_row, call="screen.apply('{}')")
 _priority = partial(_row, runs_from_help=False, is_priority=True)
 """An action that gets its key before the focused widget does. The list of commands cannot run it."""
@@ -248,8 +250,8 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _hinted("toggle_steps", "space", "fold", "Fold or unfold passages or steps."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
         _by_key("note", "b", "note", "Add a note on the selected quote, passage or section."),
-        _on_screen(
-            "retry", "ctrl+r", "ask again", "Put the question into the box, to ask it again.", is_hinted=True
+        _hinted(
+            "retry", "ctrl+r", "ask again", "Put the question into the box, to ask it again.", "screen.retry"
         ),
         _row("next_answer", "]", "next answer", "Go to the next answer to the question.", "step_answer(1)"),
         _row("previous_answer", "[", "before", "Go to the answer before this one.", "step_answer(-1)"),

@@ -56,8 +56,8 @@ _START_MODE = "start"
 class _Page(Struct):
     """An open document or table, which has a mode of its own."""
 
-    document: MainScreen | None = None
-    table: TableScreen | None = None
+    main_screen: MainScreen | None = None
+    table_screen: TableScreen | None = None
     origin: str = ""
     """The mode from which a link, a cell or a key led here. That page may be closed already."""
 
@@ -115,7 +115,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @property
     def documents(self) -> dict[str, MainScreen]:
         """The screens of open documents by mode, in the order in which they were opened."""
-        return {mode: page.document for mode, page in self._pages.items() if page.document is not None}
+        return {mode: page.main_screen for mode, page in self._pages.items() if page.main_screen is not None}
 
     @property
     def main_screen(self) -> MainScreen:
@@ -209,8 +209,8 @@ class RoamApp(App[None], inherit_bindings=False):
         key = self._keys.first_keys["global.next_document"]
         count = len(self._pages)
         for number, page in enumerate(self._pages.values(), 1):
-            if page.document is not None:
-                page.document.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
+            if page.main_screen is not None:
+                page.main_screen.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
     def action_next_document(self) -> None:
         """Show the next document or table."""
@@ -240,11 +240,11 @@ class RoamApp(App[None], inherit_bindings=False):
         self.remove_mode(mode)
         if not self._pages:
             self.action_open_document()
-        if closed.document is not None:
+        if closed.main_screen is not None:
             # another program may lock the file of the conversation for seconds
-            if failure := await asyncio.to_thread(closed.document.session.close):
+            if failure := await asyncio.to_thread(closed.main_screen.session.close):
                 self.notify(failure, severity="warning", markup=False)
-            await self._release_model(ModelReleased(closed.document.agent.model))
+            await self._release_model(ModelReleased(closed.main_screen.agent.model))
 
     @on(ModelReleased)
     async def _release_model(self, event: ModelReleased) -> None:
@@ -269,12 +269,12 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         for mode, page in self._pages.items():
-            if page.table is not None and page.table.table.folder == session.table.folder:
-                page.table.renew(session)
+            if page.table_screen is not None and page.table_screen.table.folder == session.table.folder:
+                page.table_screen.renew(session)
                 self._switch_to(mode, can_return=True)
                 return
         screen = TableScreen(session, self._keys, partial(self._ask_for_approval, name="Table"))
-        self._switch_to(self._add_page(screen, _Page(table=screen)), can_return=True)
+        self._switch_to(self._add_page(screen, _Page(table_screen=screen)), can_return=True)
 
     @on(DocumentRequested)
     @work(group="opening", exit_on_error=False)

@@ -1,4 +1,4 @@
-"""Copy text to the clipboard."""
+"""Copies text, and handles the key that copies or stops."""
 
 from collections.abc import Callable
 

@@ -149,7 +149,8 @@ async def test_only_the_conversation_at_the_start_goes_to_the_model_on_the_comma
         ui.app.screen.dismiss(result=False)  # a key may belong to a text that the person is typing
         await ui.wait_until(lambda: ui.box.text == _QUESTION)
         assert len(server.requests) == 1
-    first = services.open((str(garden),), log.stem, uses_typed_model=True)
+    first = services.open((str(garden),), log.stem)
+    first.agent.use_model(first.agent.model)
     async with running(app_over(first)) as ui:
         await ui.ask(_QUESTION)
     assert [request.body["model"] for request in server.requests] == ["tiny", "other"]

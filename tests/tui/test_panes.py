@@ -32,7 +32,7 @@ TREE, CHAT, READER = Scope.TREE, Scope.CHAT, Scope.READER
     ],
 )
 def test_panes_fit_the_width(columns: int, active: Scope, main: Scope, shown: set[Scope]) -> None:
-    chosen = choose_panes(columns, active=active, main=main)
+    chosen = choose_panes(columns, active=active, beside_outline=main)
     assert chosen == shown
     tabs = {tab for pane in shown for tab in list_tabs(pane, chosen)}
     assert tabs == {TREE, CHAT, READER}, "each hidden pane is a tab of a visible one"

@@ -55,7 +55,7 @@ class PassageCardList:
         self._again_key = retry_key
         report = AnswerReport(exchange, library)
         self._lead = report.lead
-        self._proof = report.quote_summary or "no model has looked"
+        self._summary = report.quote_summary or "no model has looked"
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
         quotes = [passage.quote or "" for passage in exchange.passages]
@@ -76,7 +76,7 @@ class PassageCardList:
         """Draw the cards in `width` cells. Their targets are those of the view from index `first` on."""
         ask = format_key_hint(self._again_key, "asks a model", "screen.run('chat.retry')")
         lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
-        lines = wrap(Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask), width)
+        lines = wrap(Content.assemble(lead, (f"{self._summary} · ", "$muted"), ask), width)
         room = max(_TEXT_WIDTH_MIN, width - 2)
         for index, drawn in enumerate(self._cards):
             card = drawn.card

@@ -29,17 +29,17 @@ _TAB_ORDER = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
 """The order in which the tab key goes through panes and question box."""
 
 
-def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope]:
+def choose_panes(columns: int, *, active: Scope, beside_outline: Scope) -> frozenset[Scope]:
     """Return the panes to show on a screen that is `columns` cells wide.
 
-    `active` is the pane with the focus, or the chat if the question box has it. `main` is the pane next to
-    the outline if there is room for one: chat or reader.
+    `active` is the pane with the focus, or the chat if the question box has it. `beside_outline`
+    is the pane next to the outline if there is room for one: chat or reader.
     """
     if columns >= _THREE_PANES_COLUMNS:
         return frozenset(PANES)
     if columns >= _TWO_PANES_COLUMNS:
-        return frozenset({Scope.TREE, main})
-    return frozenset({Scope.TREE if active is Scope.TREE else main})
+        return frozenset({Scope.TREE, beside_outline})
+    return frozenset({Scope.TREE if active is Scope.TREE else beside_outline})
 
 
 def list_tabs(pane: Scope, shown: frozenset[Scope]) -> list[Scope]:
@@ -72,22 +72,22 @@ class PaneSwitcher(Horizontal):
         self._keys = keys
         self.active = Scope.CHAT
         """The pane with the focus, or the chat if the question box has it."""
-        self.main = Scope.CHAT
+        self.beside_outline = Scope.CHAT
         """The pane next to the outline if there is room for one."""
-        self._before_reader = Scope.TREE
-        """Where the focus was before the reader: a pane, the question box, or another page."""
+        self._before_reader: Scope | None = Scope.TREE
+        """Where the focus was before the reader: a pane or the question box, or None for another page."""
         self._before_box: Scope | None = None
         """The pane that had the focus before the question box, or None if none had it yet."""
 
     @property
     def fitting(self) -> frozenset[Scope]:
         """The panes that have room."""
-        return choose_panes(self.app.size.width, active=self.active, main=self.main)
+        return choose_panes(self.app.size.width, active=self.active, beside_outline=self.beside_outline)
 
     @property
     def shown(self) -> frozenset[Scope]:
         """The visible panes: those that have room, without a reader beside the others that is empty."""
-        is_empty = self._reader.section_id is None and self.main is not Scope.READER
+        is_empty = self._reader.section_id is None and self.beside_outline is not Scope.READER
         return self.fitting - {Scope.READER} if is_empty else self.fitting
 
     @property
@@ -158,7 +158,7 @@ class PaneSwitcher(Horizontal):
         """Make a pane active. For the question box this is the chat, but the pane above the box stays."""
         self.active = scope if scope in PANES else Scope.CHAT
         if scope in (Scope.CHAT, Scope.READER):
-            self.main = scope
+            self.beside_outline = scope
         if scope not in (Scope.READER, Scope.GLOBAL):
             self._before_reader = scope
         if scope in PANES:
@@ -190,8 +190,8 @@ class PaneSwitcher(Horizontal):
                     reader.end_selection() or reader.end_hints() or reader.end_search()
                 ):
                     return
-                self.main = Scope.CHAT
-                if self._before_reader is Scope.GLOBAL:
+                self.beside_outline = Scope.CHAT
+                if self._before_reader is None:
                     self._before_reader = Scope.CHAT
                     self.post_message(ReturnRequested())
                 else:
@@ -212,14 +212,14 @@ class PaneSwitcher(Horizontal):
         match event:
             # the focus stays, and so does a reader that has it
             case QuestionReceived() | QuestionAsked() if self.scope is not Scope.READER:
-                self.main = Scope.CHAT
+                self.beside_outline = Scope.CHAT
                 self.show()
             case QuestionAnswered():
                 self.show()
             case ConversationStarted():
                 self._reader.ensure_reader().show_last_read()
                 self._before_box = None
-                self.main = Scope.CHAT
+                self.beside_outline = Scope.CHAT
                 self.focus_scope(Scope.INPUT)
             case NodesLoaded(section_ids=ids) if (section_id := self._reader.section_id) in ids:
                 self._reader.ensure_reader().open(section_id, is_visit=False)
@@ -228,9 +228,9 @@ class PaneSwitcher(Horizontal):
 
     def show_reader(self) -> None:
         """Show the reader. Focus it only if it hides the widget with the focus."""
-        shown = choose_panes(self.app.size.width, active=self.active, main=Scope.READER)
+        shown = choose_panes(self.app.size.width, active=self.active, beside_outline=Scope.READER)
         if {self.scope, Scope.READER} <= shown:
-            self.main = Scope.READER
+            self.beside_outline = Scope.READER
             self.show()
         elif Scope.READER not in self.shown:
             self.focus_scope(Scope.READER)
@@ -246,7 +246,7 @@ class PaneSwitcher(Horizontal):
             self._reader.ensure_reader().open_target(place)
         self.focus_scope(Scope.READER)
         if can_return:
-            self._before_reader = Scope.GLOBAL
+            self._before_reader = None
 
     @on(ReadingPositionChanged)
     def _move_cursor(self, event: ReadingPositionChanged) -> None:

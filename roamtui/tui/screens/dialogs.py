@@ -42,7 +42,7 @@ class KeyHints(Static):
 
 
 def make_key_hints(keys: Keymap, scope: Scope) -> KeyHints:
-    """List the keys of a screen that has a scope of its own."""
+    """Make the line that lists the keys of a screen that has a scope of its own."""
     hints = [
         format_key_hint(action.key_names[0], action.label, f"screen.{action.call}")
         for action in keys.iter_actions(scope)
@@ -52,7 +52,7 @@ def make_key_hints(keys: Keymap, scope: Scope) -> KeyHints:
 
 
 def make_foot(enter: str, esc: str, *, before: str = "", between: str = ", ", after: str = "") -> KeyHints:
-    """Say in words what enter and esc do in a dialog, such as "enter to open". A click on them does it."""
+    """Make the line that says what enter and esc do, such as "enter to open". A click on them does it."""
     choosing = Content.styled(enter, Style.from_meta({"@click": "screen.choose"}))
     leaving = Content.styled(esc, Style.from_meta({"@click": "screen.leave"}))
     return KeyHints(Content.assemble(before, choosing, between, leaving, after))
@@ -236,7 +236,7 @@ class PromptDialog(Dialog[str | None]):
 
 
 def make_place_prompt(source: str) -> PromptDialog:
-    """Ask where the missing document of a conversation is."""
+    """Make the dialog that asks where the missing document of a conversation is."""
     return PromptDialog(
         "Where is the document now?",
         "" if is_standard_input(source) else source,

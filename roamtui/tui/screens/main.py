@@ -217,7 +217,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _record_reading(self, event: SectionRead) -> None:
         await self.conversation.record_reading(event.section_id)
 
-    def _find_selection(self) -> tuple[str | None, Span | None]:
+    def _get_selection_or_warn(self) -> tuple[str | None, Span | None]:
         """Return the selected section, and the span in it. If the chat has no selection, tell the person."""
         section_id, span = self.panes.selected_place
         if section_id is None and self.panes.scope is Scope.CHAT:
@@ -226,7 +226,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return section_id, span
 
     def action_apply(self, command_name: str) -> None:
-        section_id, _ = self._find_selection()
+        section_id, _ = self._get_selection_or_warn()
         if section_id is not None:
             make_command = partial(make_section_command, command_name, section_id=section_id)
             self.post_message(CommandRequested(make_command))
@@ -324,7 +324,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.panes.focus_scope(Scope.INPUT)
 
     def action_ask_about(self) -> None:
-        section_id, span = self._find_selection()
+        section_id, span = self._get_selection_or_warn()
         if section_id is not None:
             selected = ""
             if span is not None and self.reader_pane.ensure_reader().text_selection is not None:
@@ -337,7 +337,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_add_note(self) -> None:
         from roamtui.tui.screens.notes import add_note
 
-        section_id, span = self._find_selection()
+        section_id, span = self._get_selection_or_warn()
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
             list_key = self.keys.first_keys["global.notes"]

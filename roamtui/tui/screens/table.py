@@ -138,7 +138,7 @@ class TableScreen(Screen[None]):
         self._approve = approve
         self._head = Static(classes="head")
         self._grid = TableGrid(session.table)
-        self._proof = Static(classes="proof")
+        self._detail_view = Static(classes="cell")
         self._message = Static(classes="message")
         self._typed = ""
         """A question that is typed but not asked yet."""
@@ -148,7 +148,7 @@ class TableScreen(Screen[None]):
 
     @override
     def compose(self) -> ComposeResult:
-        yield from (self._head, self._grid, self._proof, self._message)
+        yield from (self._head, self._grid, self._detail_view, self._message)
         yield make_key_hints(self._keys, Scope.TABLE)
 
     def on_mount(self) -> None:
@@ -178,11 +178,11 @@ class TableScreen(Screen[None]):
         self._head.update(Content.assemble(("Table", "bold $primary"), (f" · {facts}", "$muted")))
 
     @on(DataTable.CellHighlighted)
-    def _show_proof(self) -> None:
+    def _show_details(self) -> None:
         """Show the question, the value, its quote and its place below the grid."""
         column = self._grid.current_column
         cell = self._grid.current_cell
-        view = self._proof
+        view = self._detail_view
         width, height = view.content_size
         if column is None:
             add_key = self._keys.first_keys["table.add_column"]
@@ -190,23 +190,23 @@ class TableScreen(Screen[None]):
             return
         lines = [Content.styled(shorten(sanitise_line(column.question), width), "bold")]
         if cell is not None:
-            proof = cell.best_citation
+            best = cell.best_citation
             has_verdict = not cell.has_passages
-            quote = proof.quote if proof is not None and has_verdict else None
+            quote = best.quote if best is not None and has_verdict else None
             free = height - 2
             room = _count_characters(free // (2 if quote else 1), width)
             note = adapt_flags(cell.note, self._keys, _MODEL_PLACE)
             value = sanitise_line(cell.text) if cell.value else sanitise_line(note or cell.state.label)
             lines.append(Content(f"{cell.sign} {shorten(value, room)}"))
             room = _count_characters(free - len(lines[-1].wrap(max(1, width))), width)
-            if proof is not None and quote and proof.surroundings is not None:
-                lines.append(draw_parts(proof.surroundings.cut(room)))
+            if best is not None and quote and best.surroundings is not None:
+                lines.append(draw_parts(best.surroundings.cut(room)))
             elif quote:
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
             ending = [cell.note] if cell.value and cell.note else []
-            if proof is not None:
-                ending.append(PATH_STEP.join(filter(None, [*proof.path, proof.place])))
-                ending += [proof.state.label] if has_verdict else []
+            if best is not None:
+                ending.append(PATH_STEP.join(filter(None, [*best.path, best.place])))
+                ending += [best.state.label] if has_verdict else []
             # the note may say the same as the quote's label
             told = " · ".join(dict.fromkeys(filter(None, ending)))
             lines.append(Content.styled(shorten(sanitise_line(told), width), "$muted"))
@@ -235,9 +235,9 @@ class TableScreen(Screen[None]):
     def action_read(self) -> None:
         if (row := self._grid.current_row) is not None:
             cell = self._grid.current_cell
-            proof = cell.best_citation if cell is not None else None
-            target = SectionTarget(proof.section_id, proof) if proof is not None else None
-            note = cell.note if cell is not None and proof is None else ""
+            best = cell.best_citation if cell is not None else None
+            target = SectionTarget(best.section_id, best) if best is not None else None
+            note = cell.note if cell is not None and best is None else ""
             self.post_message(DocumentRequested(row.source, place=target, note=note))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
@@ -267,7 +267,7 @@ class TableScreen(Screen[None]):
             delete_column(self.table, column)
             self._grid.show()
             self._show_head()
-            self._show_proof()
+            self._show_details()
 
     def action_run(self) -> None:
         if self.table.columns:
@@ -297,7 +297,7 @@ class TableScreen(Screen[None]):
         if cell is not None:
             self._grid.update_cell(cell.row, cell.column, self._grid.draw_cell(cell))
             if self._grid.current_cell is cell:
-                self._show_proof()
+                self._show_details()
         self._show_head()
 
     def action_export(self) -> None:
