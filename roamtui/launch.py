@@ -35,7 +35,7 @@ from roamtui.program import format_program
 from roamtui.sanitiser import sanitise_line
 from roamtui.settings import save_settings
 from roamtui.sources.read import explain_error, is_path
-from roamtui.sources.source_names import format_source, split_sources
+from roamtui.sources.source_names import make_short_name, split_sources
 from roamtui.sources.stamps import stamp_source
 from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer, TableSession, TuiOptions
 
@@ -309,7 +309,7 @@ def _name_source(source: str) -> tuple[str, str]:
     if is_url(source):
         return sanitise_line(source.partition("://")[2].rstrip("/")), ""
     folder = Path(split_sources(source)[0]).parent
-    return sanitise_line(format_source(source)), sanitise_line(format_file_path(str(folder)))
+    return make_short_name(source), sanitise_line(format_file_path(str(folder)))
 
 
 def _is_resumable(summary: ConversationSummary) -> bool:

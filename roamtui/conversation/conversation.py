@@ -40,10 +40,11 @@ from roamtui.conversation.update import (
     update,
 )
 from roamtui.document.added_sources import SourceOpener, list_sources_of, list_sources_with, restore_sources
-from roamtui.document.library import Library, LibrarySource, make_short_name
+from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import StoreError, UsageError
 from roamtui.parallel import call_in_thread, open_in_thread
+from roamtui.sources.source_names import make_short_name
 
 Subscriber = Callable[[ConversationEvent], None]
 

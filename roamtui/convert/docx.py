@@ -32,7 +32,7 @@ from roamtui.convert.xml_elements import (
     get_local_name,
     is_true,
     list_paragraphs,
-    read_number,
+    parse_int,
 )
 from roamtui.convert.zip_package import MAIN, ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
@@ -213,12 +213,12 @@ class _DocxHtmlWriter:
         has_header = len(elements) > 1 and _has_first_row(table)
         for row in elements:
             tag = "th" if is_on(row, "trPr/{*}tblHeader") or (has_header and not rows) else "td"
-            skipped = min(_COLUMNS_MAX, read_number(get_child_value(row, "trPr/{*}gridBefore"), 0))
+            skipped = min(_COLUMNS_MAX, parse_int(get_child_value(row, "trPr/{*}gridBefore"), 0))
             cells = [_Cell("", tag)] * skipped
             column = skipped
             for element in _iter_children(row, "tc"):
                 merge = element.find("{*}tcPr/{*}vMerge")
-                span = read_number(get_child_value(element, "tcPr/{*}gridSpan"), 1)
+                span = parse_int(get_child_value(element, "tcPr/{*}gridSpan"), 1)
                 columns = min(_COLUMNS_MAX, max(1, span))
                 if merge is not None and get_attribute(merge, "val") != "restart" and column in above:
                     above[column].rows += 1
@@ -319,7 +319,7 @@ class _DocxHtmlWriter:
                 )
             elif choices is not None:
                 entries = [get_attribute(entry, "val") for entry in choices.iterfind("{*}listEntry")]
-                chosen = read_number(get_child_value(choices, "result"), 0)
+                chosen = parse_int(get_child_value(choices, "result"), 0)
                 yield (), escape_words("".join(entries[chosen : chosen + 1]))
         elif self._fields and kind == "separate":
             field = self._fields[-1]

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.convert.list_numbers import ListCounter, ListLevel, is_known_kind
-from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, read_number
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, parse_int
 
 BODY_LEVEL = 9
 """Outline level of text that is not a heading."""
@@ -66,9 +66,9 @@ def _inherit(style: Style, element: Any, name: str = "") -> Style:
     outline = str(int(heading[1]) - 1) if heading else get_child_value(element, "pPr/{*}outlineLvl")
     return Style(
         names=(name, *style.names) if name else style.names,
-        level=max(0, read_number(outline, style.level)),
+        level=max(0, parse_int(outline, style.level)),
         number_id=get_child_value(element, "pPr/{*}numPr/{*}numId") or style.number_id,
-        number_level=read_number(get_child_value(element, "pPr/{*}numPr/{*}ilvl"), style.number_level),
+        number_level=parse_int(get_child_value(element, "pPr/{*}numPr/{*}ilvl"), style.number_level),
         formatting={**style.formatting, **read_formatting(element)} if name else style.formatting,
     )
 
@@ -133,7 +133,7 @@ class Numbering:
             style_id = get_child_value(paragraph, "pPr/{*}pStyle")
             owners = self._lists[list_id].iterfind("{*}lvl/{*}pStyle")
             owner = next((each for each in owners if get_attribute(each, "val") == style_id), None)
-            level = 0 if owner is None else read_number(get_attribute(owner.getparent(), "ilvl"), 0)
+            level = 0 if owner is None else parse_int(get_attribute(owner.getparent(), "ilvl"), 0)
         text = counter.count_item(level, levels)
         if level in levels and not is_known_kind(levels[level].kind):
             self.decimal_kinds[levels[level].kind] = None
@@ -146,15 +146,15 @@ class Numbering:
         for override in number.iterfind("{*}lvlOverride"):
             levels |= dict(map(_read_level, override.iterfind("{*}lvl")))
             if start := get_child_value(override, "startOverride"):
-                level = read_number(get_attribute(override, "ilvl"), 0)
-                levels[level] = replace(levels.get(level, ListLevel()), start=read_number(start, 1))
+                level = parse_int(get_attribute(override, "ilvl"), 0)
+                levels[level] = replace(levels.get(level, ListLevel()), start=parse_int(start, 1))
                 counter.restart(level, levels[level].start)
         return levels
 
 
 def _read_level(element: Any) -> tuple[int, ListLevel]:
-    index = read_number(get_attribute(element, "ilvl"), 0)
-    restart = read_number(get_child_value(element, "lvlRestart"), index)
+    index = parse_int(get_attribute(element, "ilvl"), 0)
+    restart = parse_int(get_child_value(element, "lvlRestart"), index)
     shape = element.find("{*}numFmt")
     kind = "decimal" if shape is None else get_attribute(shape, "val")
     if kind == "custom":
@@ -163,7 +163,7 @@ def _read_level(element: Any) -> tuple[int, ListLevel]:
     return index, ListLevel(
         kind=kind,
         pattern=get_child_value(element, "lvlText"),
-        start=read_number(get_child_value(element, "start")),
+        start=parse_int(get_child_value(element, "start")),
         restart_level=min(index, restart),
         is_legal=is_on(element, "isLgl"),
     )

@@ -15,8 +15,8 @@ from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
 from roamtui.convert.html_tree import detect_code_language, read_page
 from roamtui.convert.list_numbers import format_list_number
-from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, write_rows
-from roamtui.convert.xml_elements import join_text, read_number
+from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, write_table
+from roamtui.convert.xml_elements import join_text, parse_int
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import (
     NOTE_MARK,
@@ -379,7 +379,7 @@ def _write_list(element: Any) -> list[str]:
         kind = "decimal"
     is_reversed = "reversed" in element.attrib
     first = sum(child.tag == "li" for child in element) if is_reversed else 1
-    number = read_number(element.get("start"), first)
+    number = parse_int(element.get("start"), first)
     has_number = True
     for child in element:
         is_item = child.tag == "li"
@@ -387,7 +387,7 @@ def _write_list(element: Any) -> list[str]:
         text = _join_blocks([*blocks, *_finish_blocks([_write_text(child.tail)])])
         mark = "- "
         if is_item and element.tag == "ol":
-            number = read_number(child.get("value"), number)
+            number = parse_int(child.get("value"), number)
             label = f"{format_list_number(number, kind)}. "
             has_number = has_number and _NUMBERED.match(label) is not None
             if has_number:
@@ -430,7 +430,7 @@ def _write_table(table: Any) -> list[str]:
     rows = _read_rows(table)
     texts = _list_texts([cells for _, cells in rows])
     header_row_count = _count_header_rows([row for row, _ in rows])
-    return [*_finish_blocks(outside), write_rows(texts[:header_row_count], texts[header_row_count:])]
+    return [*_finish_blocks(outside), write_table(texts[:header_row_count], texts[header_row_count:])]
 
 
 def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
@@ -449,8 +449,8 @@ def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
             column = next(each for each in count(column) if each not in cells)
             text = _write_cell(cell)
             room += len(text)
-            columns = max(1, min(read_number(cell.get("colspan"), 1), _COLUMNS_MAX - column))
-            row_count = read_number(cell.get("rowspan"), 1) or len(rows)  # 0 means all that follow
+            columns = max(1, min(parse_int(cell.get("colspan"), 1), _COLUMNS_MAX - column))
+            row_count = parse_int(cell.get("rowspan"), 1) or len(rows)  # 0 means all that follow
             row_count = max(1, row_count) if column < _COLUMNS_MAX else 1
             for other, below in rows[index : index + row_count]:
                 if other.getparent() is not row.getparent():  # no cell spans rows of two parts of a table

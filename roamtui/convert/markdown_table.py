@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 
 from roamtui.markdown.escaping import escape_inline, write_heading, write_row, write_table_header
+from roamtui.markdown.table_header import join_heads
 from roamtui.sanitiser import shorten
 
 _SECTION_LENGTH = 4_000
@@ -22,22 +22,22 @@ def is_header(cells: Iterable[str]) -> bool:
     return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in cells)
 
 
-def write_rows(header_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
+def write_table(header_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
     """Write a table of Markdown cells. Its header rows are joined, because Markdown has exactly one."""
-    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip_longest(*header_rows, fillvalue="")]
+    heads = [*join_heads(header_rows)]
     width = max(map(len, (heads, *rows)), default=0)
     heads += [""] * (width - len(heads) if heads else 0)
     return "\n".join([write_table_header(heads, width), *map(write_row, rows)])
 
 
-def write_table(
+def write_long_table(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
     numbers: Sequence[int],
     *,
     is_section: bool = False,
 ) -> Iterator[str]:
-    """Yield the blocks of a table. A long table is divided into sections, each with the header.
+    """Yield the blocks of a table of plain texts. If it is long, each of its sections has the header.
 
     The title of a section names the first cells and the `numbers` of its first and last row. With
     `is_section`, a short table is a section too. Rows may differ in length: a short row stays short, and the

@@ -69,16 +69,16 @@ class NumberFormat:
         `epoch_days` are added to a date. They are not 0 in a workbook that counts days from 1904.
         """
         if self._is_plain or not math.isfinite(value):
-            return write_plain(value)
+            return format_plain_number(value)
         sign = "-" if value < 0 else ""
         if self._is_duration:
-            return sign + write_duration(abs(value) * 86_400)
+            return sign + format_duration(abs(value) * 86_400)
         if self._is_date:
-            return _write_date(value, epoch_days)
+            return _format_date(value, epoch_days)
         if not self._has_digits:
             words = self._before.strip()
-            return words if value > 0 and any(map(str.isalnum, words)) else write_plain(value)
-        number = write_plain(abs(value) * self._scale)
+            return words if value > 0 and any(map(str.isalnum, words)) else format_plain_number(value)
+        number = format_plain_number(abs(value) * self._scale)
         if "e+" not in number:
             whole, _, decimals = f"{Decimal(number):f}".partition(".")
             decimals = decimals.ljust(self._decimals_min, "0")
@@ -109,13 +109,13 @@ def _fill(literals: list[str], digits: str) -> str:
     return digits + filled
 
 
-def write_plain(value: float) -> str:
+def format_plain_number(value: float) -> str:
     """Return a number without a format, with up to 15 significant digits, as many as Excel shows."""
     is_whole = value.is_integer() and abs(value) < _WHOLE_MAX
     return str(int(Decimal(repr(value)))) if is_whole else f"{value:.15g}"
 
 
-def write_duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a length of time as hours, minutes and seconds, such as `26:03:00`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
@@ -126,11 +126,11 @@ def drop_midnight(text: str) -> str:
     return text.removesuffix(" 00:00:00")
 
 
-def _write_date(value: float, epoch_days: int) -> str:
+def _format_date(value: float, epoch_days: int) -> str:
     is_before_leap_day = not epoch_days and value < _LEAP_DAY
     days = value + epoch_days + is_before_leap_day
     if value < 0 or days >= _DAYS_MAX:
-        return write_plain(value)
+        return format_plain_number(value)
     moment = _EPOCH + timedelta(milliseconds=round(days * 86_400_000))
     text = str(moment.time() if value < 1 else moment)
     return text.rstrip("0") if moment.microsecond else drop_midnight(text)

@@ -6,7 +6,7 @@ from roamtui.convert.converted import ConvertedText, note_headers_and_footers
 from roamtui.convert.html import convert_office_html
 from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.list_numbers import PLAIN_NUMBER
-from roamtui.convert.odt_styles import OdtLists, OdtStyles, read_count
+from roamtui.convert.odt_styles import OdtLists, OdtStyles, parse_positive_int
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
 from roamtui.convert.zip_package import ZipPackage
@@ -69,12 +69,12 @@ class _OdtHtmlWriter:
                 return self._write_span(element)
             case "table-cell":
                 tag = "th" if get_local_name(element.getparent().getparent()) == "table-header-rows" else "td"
-                columns = read_count(element, "number-columns-spanned")
-                columns *= read_count(element, "number-columns-repeated")
-                rows = read_count(element, "number-rows-spanned")
+                columns = parse_positive_int(element, "number-columns-spanned")
+                columns *= parse_positive_int(element, "number-columns-repeated")
+                rows = parse_positive_int(element, "number-rows-spanned")
                 return f'<{tag} colspan="{columns}" rowspan="{rows}">{self.write_content(element)}</{tag}>'
             case "s" | "tab":
-                return " " * min(100, read_count(element, "c"))
+                return " " * min(100, parse_positive_int(element, "c"))
             case "line-break":
                 return "<br>"
             case "a" if get_attribute(element, "href").startswith(("http", "mailto:")):
@@ -101,7 +101,7 @@ class _OdtHtmlWriter:
         if is_hidden or "hidden" in style.formatting:
             return ""
         content = self.write_content(element)
-        level = read_count(element, "outline-level") if name == "h" else style.outline_level
+        level = parse_positive_int(element, "outline-level") if name == "h" else style.outline_level
         number = self._number
         self._number = ""
         if name == "h" and not number and not style.is_unnumbered:

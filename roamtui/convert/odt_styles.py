@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from roamtui.convert.list_numbers import ListCounter, ListLevel
-from roamtui.convert.xml_elements import get_attribute, get_local_name, read_number
+from roamtui.convert.xml_elements import get_attribute, get_local_name, parse_int
 
 _KINDS = (
     "font-weight",
@@ -75,7 +75,7 @@ class OdtStyles:
         return OdtStyle(
             names=frozenset(chain),
             formatting=frozenset(filter(None, formatting)),
-            outline_level=max(0, read_number(level)),
+            outline_level=max(0, parse_int(level)),
             is_unnumbered=values.get("list-style-name") == "",
         )
 
@@ -101,7 +101,7 @@ class OdtLists:
         if get_attribute(heading, "is-list-header") == "true" or not self._outline:
             return ""
         if get_attribute(heading, "restart-numbering") == "true":
-            self._headings.restart(level - 1, read_count(heading, "start-value"))
+            self._headings.restart(level - 1, parse_positive_int(heading, "start-value"))
         return self._headings.count_item(level - 1, self._outline)
 
     def enter(self, element: Any) -> None:
@@ -127,7 +127,7 @@ class OdtLists:
         name, counter = self._open[-1]
         level = len(self._open) - 1
         if get_attribute(item, "start-value"):
-            counter.restart(level, read_count(item, "start-value"))
+            counter.restart(level, parse_positive_int(item, "start-value"))
         return counter.count_item(level, self._levels.get(name, {}))
 
 
@@ -136,20 +136,20 @@ def _read_levels(style: Any) -> dict[int, ListLevel]:
     levels: dict[int, ListLevel] = {}
     for element in style if style is not None else ():
         kind = get_attribute(element, "num-format")
-        level = read_count(element, "level") - 1
+        level = parse_positive_int(element, "level") - 1
         if not kind or get_local_name(element) not in ("list-level-style-number", "outline-level-style"):
             continue
-        first = max(0, level + 1 - read_count(element, "display-levels"))
+        first = max(0, level + 1 - parse_positive_int(element, "display-levels"))
         shown = [f"%{each + 1}" for each in range(first, level + 1) if each in levels or each == level]
         prefix = get_attribute(element, "num-prefix")
         levels[level] = ListLevel(
             kind=kind,
             pattern=f"{prefix}{'.'.join(shown)}{get_attribute(element, 'num-suffix')}",
-            start=read_count(element, "start-value"),
+            start=parse_positive_int(element, "start-value"),
         )
     return levels
 
 
-def read_count(element: Any, name: str) -> int:
+def parse_positive_int(element: Any, name: str) -> int:
     """Return the number in an attribute, or 1 if it is missing, not a number, or less than 1."""
-    return max(1, read_number(get_attribute(element, name), 1))
+    return max(1, parse_int(get_attribute(element, name), 1))

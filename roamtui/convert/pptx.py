@@ -16,7 +16,7 @@ from roamtui.convert.xml_elements import (
     get_local_name,
     is_true,
     list_paragraphs,
-    read_number,
+    parse_int,
 )
 from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.errors import SourceError
@@ -114,7 +114,7 @@ class _SlideReader:
 
     def _write_shapes(self, shapes: Iterable[Any]) -> Iterator[str]:
         """Yield the HTML of shapes in reading order. Shapes without a position come first."""
-        for shape in sorted(shapes, key=_find_place):
+        for shape in sorted(shapes, key=_compute_reading_position):
             kind = _get_kind(shape)
             match get_local_name(shape):
                 case "grpSp":
@@ -168,7 +168,7 @@ class _SlideReader:
             marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
             if not content.strip():
                 continue
-            level = read_number(properties.get("lvl")) if properties is not None else 0
+            level = parse_int(properties.get("lvl")) if properties is not None else 0
             level = min(max(0, level), _LEVEL_MAX)
             is_marked = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip"))
             end = level + ("buAutoNum" in marks)
@@ -176,7 +176,7 @@ class _SlideReader:
             number = ""
             if "buAutoNum" in marks:
                 kind = marks["buAutoNum"].get("type", "")
-                start = read_number(marks["buAutoNum"].get("startAt"), 1)
+                start = parse_int(marks["buAutoNum"].get("startAt"), 1)
                 last = numbers.get(level)
                 count = last[-1] + 1 if last and last[:2] == (kind, start) else start
                 numbers[level] = kind, start, count
@@ -215,12 +215,10 @@ def _get_kind(shape: Any) -> str:
     return "" if placeholder is None else placeholder.get("type", "obj")
 
 
-def _find_place(shape: Any) -> tuple[int, int]:
+def _compute_reading_position(shape: Any) -> tuple[int, int]:
     offset = next((each for path in _OFFSETS for each in shape.iterfind(path)), None)
     return (
-        (0, 0)
-        if offset is None
-        else (read_number(offset.get("y")) // _ROW_HEIGHT, read_number(offset.get("x")))
+        (0, 0) if offset is None else (parse_int(offset.get("y")) // _ROW_HEIGHT, parse_int(offset.get("x")))
     )
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.markdown_table import write_rows
+from roamtui.convert.markdown_table import write_table
 from roamtui.convert.separated import iter_rows
-from roamtui.convert.xml_elements import read_number
+from roamtui.convert.xml_elements import parse_int
 from roamtui.markdown.containers import KINDS
 from roamtui.markdown.escaping import (
     MARKDOWN_ONLY,
@@ -202,8 +202,8 @@ class _Writer:
             rows = [[self._write_inline(" ".join(cell.split())) for cell in row] for _, row in read]
         if not any(rows):
             return ""
-        header_row_count = read_number(options.get("header-rows", "").strip()) + ("header" in options)
-        table = write_rows(rows[:header_row_count], rows[header_row_count:])
+        header_row_count = parse_int(options.get("header-rows", "").strip()) + ("header" in options)
+        table = write_table(rows[:header_row_count], rows[header_row_count:])
         return f"{self._write_inline(title)}\n\n{table}".strip("\n")
 
     def _write_cell(self, cell: str) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.markdown_table import is_header, write_table
+from roamtui.convert.markdown_table import is_header, write_long_table
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 
 _DELIMITERS = "\t;,|"
@@ -60,7 +60,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     rows = rows[start:]
     has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
     heads = rows.pop(0) if has_header else []
-    blocks = [*titles, *write_table(heads, rows, [*numbered][-len(rows) :], is_section=bool(rows))]
+    blocks = [*titles, *write_long_table(heads, rows, [*numbered][-len(rows) :], is_section=bool(rows))]
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 

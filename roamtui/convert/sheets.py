@@ -21,10 +21,10 @@ from roamtui.convert.markdown_table import (
     MarkdownCell,
     is_header,
     write_cell,
-    write_table,
+    write_long_table,
 )
-from roamtui.convert.number_format import drop_midnight, write_duration, write_plain
-from roamtui.convert.odt_styles import OdtStyles, read_count
+from roamtui.convert.number_format import drop_midnight, format_duration, format_plain_number
+from roamtui.convert.odt_styles import OdtStyles, parse_positive_int
 from roamtui.convert.xlsx import CELLS_MAX, COLUMNS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
@@ -142,7 +142,7 @@ def _list_hidden(table: Any, kind: str, number_max: int) -> set[int]:  # noqa: A
     hidden: set[int] = set()
     number = 0
     for element in table.iter(f"{{*}}table-{kind}"):
-        end = min(number_max, number + read_count(element, f"number-{kind}s-repeated"))
+        end = min(number_max, number + parse_positive_int(element, f"number-{kind}s-repeated"))
         is_hidden = get_attribute(element, "visibility") in ("collapse", "filter")
         has_text = kind == "column" or next(element.iter("{*}p"), None) is not None
         if is_hidden and has_text and next(element.iterancestors(f"{{*}}table-{kind}-group"), None) is None:
@@ -187,11 +187,11 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
         case bool():
             return str(value).upper()
         case float():
-            return write_plain(value)
+            return format_plain_number(value)
         case datetime():
             return drop_midnight(str(value))
         case timedelta():
-            return write_duration(value.total_seconds())
+            return format_duration(value.total_seconds())
         case _:
             return str(value)
 
@@ -261,6 +261,6 @@ def _write_blocks(sheet: Sheet) -> Iterator[str]:
             is_marked = numbers[0] in sheet.header_rows and not sheet.header_rows.issuperset(numbers)
             has_header = len(cells) > 1 and (is_marked or is_header(filter(None, cells[0])))
             heads = cells.pop(0) if has_header else [""] * len(columns)
-            yield from write_table(heads, cells, [number + 1 for number in numbers[has_header:]])
+            yield from write_long_table(heads, cells, [number + 1 for number in numbers[has_header:]])
         if sheet.rows_max is not None and group[-1] >= sheet.rows_max:
             return

@@ -15,8 +15,8 @@ from roamtui.convert.html import write_blocks
 from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.html_tree import read_page
 from roamtui.convert.markdown_table import MarkdownCell, write_cell
-from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
-from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, read_number
+from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, format_plain_number
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.markdown.escaping import write_link
 
@@ -99,8 +99,8 @@ class Workbook:
             name = get_local_name(element)
             area = _parse_area(element.get("ref", ""))
             if name == "col" and _is_hidden(element):
-                last = min(COLUMNS_MAX, read_number(element.get("max")))
-                sheet.hidden_columns.update(range(read_number(element.get("min")) - 1, last))
+                last = min(COLUMNS_MAX, parse_int(element.get("max")))
+                sheet.hidden_columns.update(range(parse_int(element.get("min")) - 1, last))
             elif name == "row" and sheet.rows_max is None:
                 number = element.get("r", "")
                 row_number = int(number) - 1 if number.isdecimal() else row_number + 1
@@ -194,7 +194,9 @@ class Workbook:
             number = float(value)
         except ValueError:
             return value
-        return number_format.format_number(number, self._epoch_days) if number_format else write_plain(number)
+        if number_format is None:
+            return format_plain_number(number)
+        return number_format.format_number(number, self._epoch_days)
 
 
 def _is_hidden(element: Any) -> bool:  # noqa: ANN401

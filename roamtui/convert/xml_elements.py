@@ -29,7 +29,7 @@ def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401
     return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
-def read_number(value: str | None, default: int = 0) -> int:
+def parse_int(value: str | None, default: int = 0) -> int:
     """Return the whole number in an attribute, or `default` if it is missing or has over nine digits."""
     return int(value) if value and _NUMBER.fullmatch(value) else default
 

@@ -12,10 +12,10 @@ from itertools import chain, count
 from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
-from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
+from roamtui.document.library import LISTING_KEY, Library, LibrarySource
 from roamtui.document.loader import Loader, OpenedSource, make_error_document, merge_loaders
 from roamtui.errors import RoamtuiError
-from roamtui.sources.source_names import format_file_names
+from roamtui.sources.source_names import format_file_names, make_short_name
 
 SourceOpener = Callable[[str], OpenedSource]
 """Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""

@@ -13,9 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from pathlib import PurePath
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -33,9 +31,8 @@ from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
 from roamtui.markdown.table_header import find_header_above
-from roamtui.sanitiser import format_count, sanitise_line, strip_anchor
-from roamtui.sources.read import is_path
-from roamtui.sources.source_names import format_file_name, format_file_names, split_sources
+from roamtui.sanitiser import format_count, strip_anchor
+from roamtui.sources.source_names import format_file_names, make_short_name, split_sources
 from roamtui.text import Span
 
 LISTING_KEY = "/"
@@ -44,7 +41,6 @@ _NON_SPACE = re.compile(r"\S")
 _PROBLEMS_MAX = 3
 """Maximum number of unreadable documents for which the notes say why."""
 _CACHED_NODES_MAX = 1_000
-_LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 
 
 class LibrarySource(Struct, frozen=True, kw_only=True):
@@ -60,19 +56,6 @@ class LibrarySource(Struct, frozen=True, kw_only=True):
     def title(self) -> str:
         """Short name for people: the key, or for the first source the name of its file or site."""
         return self.key or make_short_name(self.name)
-
-
-def make_short_name(name: str) -> str:
-    """Make a short name, without slashes, for the `name` of a source."""
-    if is_path(name):
-        short = format_file_names(
-            [format_file_name(PurePath(path).name) or path for path in split_sources(name)]
-        )
-    else:
-        parts = urlsplit(name)
-        last = parts.path.rstrip("/").rpartition("/")[2]
-        short = last if last.strip(".") and last not in _LIST_NAMES else parts.netloc
-    return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
 
 
 def normalise_name(name: str) -> str:

@@ -22,6 +22,7 @@ from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import ListedFile, list_files, read_listed
 from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, is_path, read_source
+from roamtui.sources.source_names import make_short_name
 from roamtui.web.page import FetchOptions, OriginNotApprovedError, PageFetcher
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
 
@@ -263,7 +264,7 @@ def open_sources(
     ]
     root = Document(
         key="",
-        title=listing.name,
+        title=make_short_name(listing.source),
         text="",
         columns=make_columns(rows, 0),
         notes=listing.notes,

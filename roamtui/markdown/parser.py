@@ -135,7 +135,7 @@ class _BlockReader(Struct, kw_only=True):
                 return
             yield token
 
-    def _find_span(self, token: Token) -> tuple[int, int]:
+    def _get_bounds(self, token: Token) -> tuple[int, int]:
         first, after = token.map or (0, 0)
         last = len(self.lines) - 1
         return self.lines[min(first, last)], self.lines[min(after, last)]
@@ -146,7 +146,7 @@ class _BlockReader(Struct, kw_only=True):
         """Read blocks up to a token of the kind `end`, and skip that. Without `end`, read all blocks."""
         blocks: list[Block] = []
         for token in self._iter_until(end):
-            start, after = self._find_span(token)
+            start, after = self._get_bounds(token)
             match token.type:
                 case "paragraph_open":
                     words, inner = self._read_inline(token)
@@ -181,7 +181,7 @@ class _BlockReader(Struct, kw_only=True):
         return tuple(blocks)
 
     def _make_code(self, token: Token, text: str, info: str, first: int) -> Code:
-        start, end = self._find_span(token)
+        start, end = self._get_bounds(token)
         count = text.count("\n") + 1 if text else 0
         last = len(self.lines) - 1
         offsets = tuple(min(self.lines[min(first + number, last)], end) for number in range(count + 1))
@@ -213,7 +213,7 @@ class _BlockReader(Struct, kw_only=True):
         for opened in self._iter_until(token.type.replace("open", "close")):
             following = self.tokens[self._next]
             is_tight = is_tight and (following.type != "paragraph_open" or following.hidden)
-            start, end = self._find_span(opened)
+            start, end = self._get_bounds(opened)
             is_done = None
             if following.type == "paragraph_open":
                 box = self.tokens[self._next + 1].content[:4]
@@ -225,14 +225,14 @@ class _BlockReader(Struct, kw_only=True):
             # the author leaves counting to the program
             first = int(items[0].number)
             items = [replace(item, number=str(number)) for number, item in enumerate(items, first)]
-        start, end = self._find_span(token)
+        start, end = self._get_bounds(token)
         return List(items=tuple(items), delimiter=token.markup, is_tight=is_tight, start=start, end=end)
 
     def _read_definitions(self, opened: Token) -> List:
         items: list[Item] = []
         is_tight = True
         for token in self._iter_until("dl_close"):
-            start, end = self._find_span(token)
+            start, end = self._get_bounds(token)
             following = self.tokens[self._next]
             if token.type == "dt_open":
                 end = self.lines[_get_first_line(token) + 1]
@@ -243,7 +243,7 @@ class _BlockReader(Struct, kw_only=True):
                 is_tight = is_tight and (following.type != "paragraph_open" or following.hidden)
                 blocks = (*items[-1].blocks, *self.read_blocks("dd_close"))
                 items[-1] = replace(items[-1], blocks=blocks, end=end)
-        start, end = self._find_span(opened)
+        start, end = self._get_bounds(opened)
         return List(items=tuple(items), delimiter="", is_tight=is_tight, start=start, end=end)
 
     def _read_note(self, token: Token) -> Iterator[Block]:
@@ -269,7 +269,7 @@ class _BlockReader(Struct, kw_only=True):
         for opened in self._iter_until("table_close"):
             if opened.type != "tr_open":
                 continue
-            start, end = self._find_span(opened)
+            start, end = self._get_bounds(opened)
             position, line_end = self.inline.source.get_line(_get_first_line(opened))
             cells: list[Inline] = []
             is_header = False
@@ -283,12 +283,12 @@ class _BlockReader(Struct, kw_only=True):
             if start >= self.start:  # otherwise, it is in the prefix
                 rows.append(TableRow(cells=tuple(cells), is_header=is_header, start=start, end=end))
         if rows:
-            start, end = self._find_span(token)
+            start, end = self._get_bounds(token)
             yield Table(rows=tuple(rows), alignments=tuple(alignments), start=rows[0].start, end=end)
 
     def _read_quote(self, token: Token) -> Iterator[BlockQuote]:
         """Yield a quote, unless it is empty. An alert's first line names its kind, and may have a title."""
-        start, end = self._find_span(token)
+        start, end = self._get_bounds(token)
         alert = ""
         title: Inline = ()
         inline = self.tokens[min(self._next + 1, len(self.tokens) - 1)]
@@ -307,7 +307,7 @@ class _BlockReader(Struct, kw_only=True):
             )
 
     def _read_html(self, token: Token) -> Iterator[Block]:
-        start, end = self._find_span(token)
+        start, end = self._get_bounds(token)
         first = _get_first_line(token)
         if match := _PRE.fullmatch(token.content.strip()):
             text = html.unescape(_ANY_TAG.sub("", match[1]))
@@ -318,7 +318,7 @@ class _BlockReader(Struct, kw_only=True):
             if isinstance(read, list):
                 yield from _make_html_table(read, start, end)
             elif read:
-                yield Paragraph(words=read, inner=_get_bounds(read), start=start, end=end)
+                yield Paragraph(words=read, inner=_compute_source_bounds(read), start=start, end=end)
 
 
 def _cut_anchor(heading: Inline) -> Inline:
@@ -341,14 +341,14 @@ def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[
     width = max((len(row.cells) for row in rows), default=0)
     made: list[TableRow] = []
     for row in rows:
-        low, high = _get_bounds([words for cell in row.cells for words in cell])
+        low, high = _compute_source_bounds([words for cell in row.cells for words in cell])
         cells = (*row.cells, *[()] * (width - len(row.cells)))
         made.append(TableRow(cells=cells, is_header=row.is_header, start=low, end=high))
     if made:
         yield Table(rows=tuple(made), alignments=("",) * width, start=start, end=end)
 
 
-def _get_bounds(words: Iterable[Words]) -> Bounds:
+def _compute_source_bounds(words: Iterable[Words]) -> Bounds:
     located = [each for each in words if each.start < each.end]
     return min((each.start for each in located), default=0), max((each.end for each in located), default=0)
 

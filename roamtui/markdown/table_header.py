@@ -8,6 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import zip_longest
 
 from roamtui.markdown.blocks import Block, BlockQuote, List, Table
 from roamtui.sanitiser import sanitise_line
@@ -87,10 +88,10 @@ class TableHeader:
                 return None  # these years may be heads, or the figures of a row
             while top > 1 and _is_header_row(self._rows[top - 1]):
                 top -= 1
-        heads = _join(self._rows[top:bottom])
+        heads = join_heads(self._rows[top:bottom])
         pairs = [*zip(heads, cells, strict=True)][1:]
         is_known = all(head or not (cell in _DASHES or any(map(str.isalnum, cell))) for head, cell in pairs)
-        return heads if is_known and not any(map(_is_figure, heads[1:])) else None
+        return heads if is_known and not any(map(_is_amount, heads[1:])) else None
 
     @cached_property
     def _rows(self) -> list[list[str]]:
@@ -107,7 +108,7 @@ class TableHeader:
         """
         count = 1
         for index, cells in enumerate(self._rows[1:], start=1):
-            heads = _join(self._rows[:count])[1:]
+            heads = join_heads(self._rows[:count])[1:]
             is_distinct = all(heads) and len(set(heads)) == len(heads)
             if is_distinct or (any(cells[1:]) and not _is_header_row(cells)) or index > count + 1:
                 break
@@ -121,23 +122,23 @@ class TableHeader:
         return [index for index in below if _has_only_years(self._rows[index])]
 
 
-def _join(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def join_heads(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Join heads by column. A head that several rows repeat is written once."""
-    columns = zip(*rows, strict=True)
+    columns = zip_longest(*rows, fillvalue="")
     return tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
 
 
 def _is_header_row(cells: Sequence[str]) -> bool:
-    has_heads = any(cells[1:]) and not any(map(_is_figure, cells[1:]))
+    has_heads = any(cells[1:]) and not any(map(_is_amount, cells[1:]))
     return has_heads and _UNIT.match(cells[0]) is not None
 
 
 def _has_only_years(cells: Sequence[str]) -> bool:
     heads = [*filter(None, cells[1:])]
-    return bool(heads) and all(_YEAR.search(head) and not _is_figure(head) for head in heads)
+    return bool(heads) and all(_YEAR.search(head) and not _is_amount(head) for head in heads)
 
 
-def _is_figure(text: str) -> bool:
+def _is_amount(text: str) -> bool:
     """Return whether a text is an amount, and not a head such as a year or "Level 1"."""
     rest = _YEAR.sub("", text)
     has_digit = any(map(str.isdigit, rest))

@@ -317,8 +317,8 @@ def _read_words(words: Words, links: Sequence[Link]) -> VisiblePiece:
     link = None if words.link_number is None else links[words.link_number]
     if words.is_image and link is not None and words.text == link.href:
         return VisiblePiece(" ")
-    is_mark = link is not None and link.is_reference_mark
-    return VisiblePiece(words.text, words.start, words.end, words.emphasis, words.is_image, is_mark)
+    is_reference = link is not None and link.is_reference_mark
+    return VisiblePiece(words.text, words.start, words.end, words.emphasis, words.is_image, is_reference)
 
 
 def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Iterator[VisiblePiece]:

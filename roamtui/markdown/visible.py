@@ -26,8 +26,8 @@ class VisiblePiece(NamedTuple):
     emphasis: Emphasis = Emphasis.NONE
     is_image: bool = False
     """Whether it is the description of an image."""
-    is_mark: bool = False
-    """Whether it is the mark of a footnote. It is shown in another form than in the source."""
+    is_reference: bool = False
+    """Whether it is the mark of a footnote or citation, which is shown in another form than in the source."""
 
     @property
     def marked(self) -> str:

@@ -204,7 +204,7 @@ class _WordReader:
         for piece in pieces:
             if piece.start >= piece.end:
                 yield VisiblePiece(_BLOCK_EDGE if piece.text == HARD_BREAK else "\n")
-            elif piece.is_mark:
+            elif piece.is_reference:
                 yield piece._replace(text=self._text[piece.start : piece.end])
             else:
                 masked = piece._replace(text=piece.text.translate(_IN_PROSE))

@@ -72,8 +72,6 @@ class Listing(Struct, frozen=True, kw_only=True):
 
     source: str
     """Absolute path, or several as written by `join_sources`."""
-    name: str
-    """Short name for people."""
     files: Mapping[str, ListedFile]
     """Files by key: the path within the source, with forward slashes. The files are in reading order."""
     skipped: Mapping[tuple[str, str], tuple[str, ...]] = {}
@@ -167,7 +165,6 @@ def list_folder(folder: Path) -> Listing:
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
-        name=format_file_name(root.name) or str(root),
         files={"/".join(path): files[path] for path in paths},
         skipped={kind: tuple(names) for kind, names in skipped.items() if names},
         is_cut=len(files) > FILES_MAX,
@@ -305,7 +302,6 @@ def list_files(paths: Sequence[Path]) -> Listing:
         listed.update(file.resolved for file in named_files.values())
     return Listing(
         source=join_sources(map(str, absolute)),
-        name=format_file_names([format_file_name(path.name) for path in absolute]),
         files=dict(islice(files.items(), FILES_MAX)),
         skipped=skipped,
         is_cut=is_cut or len(files) > FILES_MAX,

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from roamtui.paths import abbreviate_home, expand_user
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.read import is_path
 
 _NAMES_SHOWN_MAX = 3
+_LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _PATH_SEPARATOR = re.compile(r", (?=~?/(?!/))" if os.sep == "/" else r", (?=(?:~|[A-Za-z]:)[\\/]|\\\\)")
 """Separator between paths that are absolute or begin with ``~``. If a path contains one, `join_sources`
 doubles its slash, and the path still leads to the same file."""
@@ -48,9 +51,15 @@ def expand_sources(source: str) -> str:
     return ", ".join(map(expand_user, split_sources(source)))
 
 
-def format_source(source: str) -> str:
-    """Return the names of the files and folders of a source, without the folders above them."""
-    return ", ".join(Path(path).name for path in split_sources(source))
+def make_short_name(name: str) -> str:
+    """Make a short name, without slashes, for the `name` of a source."""
+    if is_path(name):
+        short = format_file_names([format_file_name(Path(path).name) or path for path in split_sources(name)])
+    else:
+        parts = urlsplit(name)
+        last = parts.path.rstrip("/").rpartition("/")[2]
+        short = last if last.strip(".") and last not in _LIST_NAMES else parts.netloc
+    return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
 
 
 def assign_keys(paths: Sequence[Path]) -> dict[str, Path]:

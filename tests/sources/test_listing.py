@@ -16,7 +16,7 @@ from roamtui.sources.listing import (
     locate_document,
     read_listed,
 )
-from roamtui.sources.source_names import join_sources, split_sources
+from roamtui.sources.source_names import join_sources, make_short_name, split_sources
 from roamtui.sources.stamps import FileStamps
 from tests.sources.listings import keys, write
 
@@ -76,6 +76,7 @@ def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> N
 
 
 def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
+    assert make_short_name("/a/b\udcff.md") == r"b_xff.md"
     with open(os.fsencode(tmp_path) + b"/caf\xe9.md", "w") as file:  # noqa: PTH123 - a name of bytes
         file.write("# Café\n")
     listing = list_folder(tmp_path)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from roamtui.convert.markdown_table import write_rows
+from roamtui.convert.markdown_table import write_table
 from roamtui.convert.pdf.rows import PageCell, PageRow
 from roamtui.convert.pdf.words import write_words
 
@@ -109,4 +109,4 @@ def write_word_table(rows: Sequence[PageRow], table: WordTable, join: Callable[[
         else:
             lines.append(line)
     cells = [[*map(write_words, line)] for line in lines]
-    return write_rows(cells[:header_row_count], cells[header_row_count:])
+    return write_table(cells[:header_row_count], cells[header_row_count:])

@@ -23,7 +23,7 @@ from roamtui.errors import SourceError
 from roamtui.export.conversation import CONVERSATION_RENDERERS
 from roamtui.paths import format_file_path
 from roamtui.sanitiser import sanitise_line
-from roamtui.sources.source_names import expand_sources, format_source
+from roamtui.sources.source_names import expand_sources, make_short_name
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import (
@@ -93,7 +93,7 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
         cost = format_cost(summary.usage)
         parts = [summary.size_label, format_time(summary.used_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
-            parts.append(sanitise_line(format_source(format_file_path(summary.source))))
+            parts.append(make_short_name(format_file_path(summary.source)))
         sign = "  ● now" if self._is_current(summary) else ""
         facts = " · ".join(filter(None, parts))
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{facts}")
