@@ -99,7 +99,7 @@ def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | Non
 
 
 def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQuote]:
-    """Yield the places at which a span has a quote, some of them twice.
+    """Yield the places at which a span has a quote, each once.
 
     The span is read with the sections around it, then without page footers, like every text that a model or
     search reads, then also without the titles of pages.
@@ -107,18 +107,18 @@ def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQu
     around = widen_to_sections(library, within)
     bounds = (within.start - around.start, within.end - around.start)
     texts = library.text_at(around), library.clean_text(around), join_pages(library, around)
+    found: set[Span] = set()
     for text in dict.fromkeys(texts):
         for match in _iter_quote(quote, text, bounds):
-            yield FoundQuote(
-                span=around.get_part(match.start, match.end),
-                is_exact=match.is_exact,
-                fills_unit=match.fills_unit,
-                parts=tuple(around.get_part(*part) for part in match.parts),
-            )
+            span = around.get_part(match.start, match.end)
+            if span not in found:
+                found.add(span)
+                parts = tuple(around.get_part(*part) for part in match.parts)
+                yield FoundQuote(span=span, is_exact=match.is_exact, fills_unit=match.fills_unit, parts=parts)
 
 
 def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
-    """Yield the places of a quote in a part of a text, some of them twice: first the exact ones."""
+    """Yield the places of a quote in a part of a text: the exact ones, then all as written otherwise."""
     if not _read_quote(quote):
         return
     is_long = _is_long(quote)

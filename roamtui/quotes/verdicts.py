@@ -316,10 +316,10 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
     equal places, choose the one whose sentence and titles share most words with the first context, then with
     the next.
     """
-    ranked: dict[tuple[bool, bool], dict[Span, FoundQuote]] = defaultdict(dict)
+    ranked: dict[tuple[bool, bool], list[FoundQuote]] = defaultdict(list)
     for place in islice(places, PLACES_MAX):
-        ranked[place.is_exact, place.fills_unit].setdefault(place.span, place)
-    best = [*ranked[max(ranked)].values()] if ranked else []
+        ranked[place.is_exact, place.fills_unit].append(place)
+    best = ranked[max(ranked)] if ranked else []
     if len(best) < 2:
         return next(iter(best), None)
     matchers = [*map(TermMatcher.for_question, contexts)]
