@@ -101,28 +101,28 @@ async def answer_offline(
     )
     context = PromptContext(system="", outline="", model=OFFLINE)  # no model reads it
     await conversation.apply(*preparation, *start_question(state, asked, context))
-    error = "" if searcher is not None else _NO_SEARCH
     found = _Found(question=question, query=question)
+    error = _NO_SEARCH
     state = conversation.state
-    try:
-        found = await call_in_thread(_find_passages, state, searcher)
-    except RoamtuiError as failure:
-        error = str(failure)
-    else:
-        if found.hits:  # they count as results only if they have a passage
-            hits = found.hits if found.passages else ()
-            conversation.apply_unsaved(make_search_event(state.library, found.query, hits))
-        if opened := _list_openable(state.library, found.passages):
-            await _open_sections(conversation, searcher, opened)
+    if searcher is not None:
+        try:
+            found = await call_in_thread(_find_passages, state, searcher)
+            error = ""
+        except RoamtuiError as failure:
+            error = str(failure)
+    if found.hits:  # they count as results only if they have a passage
+        hits = found.hits if found.passages else ()
+        conversation.apply_unsaved(make_search_event(state.library, found.query, hits))
+    if opened := _list_openable(state.library, found.passages):
+        await _open_sections(conversation, searcher, opened)
     state = conversation.state
-    question = found.question
-    cards = list_cards(question, _cite_passages(found.passages, state.library), state.library)
+    cards = list_cards(found.question, _cite_passages(found.passages, state.library), state.library)
     lead, stopped = await asyncio.to_thread(_write_lead, state, found, cards, searcher, error)
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
     return QuestionAnswered(
         answer=text,
-        spelled_question=question,
+        spelled_question=found.question,
         stopped=stopped,
         citations=citations,
         steps=len(state.exchanges[-1].steps),
@@ -228,7 +228,7 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
             yield f"{', '.join(words)} in {PATH_STEP.join(_list_last_titles(library, hit.section_id))}"
 
 
-def _find_passages(state: ConversationState, searcher: Searcher | None) -> _Found:
+def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     """Search for the current question. If nothing is near a follow-up, search for the follow-up by itself."""
     *earlier, last = state.questions
     question = expand_abbreviations(last, state.library)
@@ -239,11 +239,9 @@ def _find_passages(state: ConversationState, searcher: Searcher | None) -> _Foun
     return found
 
 
-def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher | None) -> _Found:
+def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:
     """Search for the last question. The earlier ones complete it if it is a follow-up."""
     question = questions[-1]
-    if searcher is None:
-        return _Found(question=question, query=question)
     query, hits = search_question(
         searcher,
         state.library,

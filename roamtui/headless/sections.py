@@ -58,15 +58,15 @@ def print_skipped(library: Library) -> None:
 def _describe_node(library: Library, section_id: str) -> dict[str, object]:
     node = library.node(section_id)
     own_tokens, tokens = library.count_tokens(section_id)
-    place = library.get_line_range(node.span)
+    lines = library.get_line_range(node.span)
     names = ("id", "kind", "level", "title", "path", "doc", "url", "parent")
     return {
         **{name: getattr(node, name) for name in names},
-        "start_line": place.first_line,
-        "end_line": place.last_line,
+        "start_line": lines.first_line,
+        "end_line": lines.last_line,
         "own_end_line": library.get_line_range(node.own_span).last_line,
-        "page": place.page,
-        "page_end": place.last_page,
+        "page": lines.page,
+        "page_end": lines.last_page,
         "tokens": tokens,
         "own_tokens": own_tokens,
     }
@@ -118,14 +118,14 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
 
 def _describe_hit(library: Library, hit: Hit) -> dict[str, object]:
     node = library.node(hit.section_id)
-    place = library.get_line_range(node.span)
+    lines = library.get_line_range(node.span)
     return {
         "id": hit.section_id,
         "doc": node.doc,
         "path": node.path,
         "score": hit.score,
-        "start_line": place.first_line,
-        "end_line": place.last_line,
+        "start_line": lines.first_line,
+        "end_line": lines.last_line,
         "snippet": hit.snippet,
         "why": hit.why,
     }

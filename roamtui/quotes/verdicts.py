@@ -357,17 +357,17 @@ def make_citation(
     cited = span or (None if node is None else node.span)
     if cited is None:  # the model has invented the section
         return Citation(section_id=section_id, quote=quote, state=state)
-    place = library.get_line_range(cited)
+    lines = library.get_line_range(cited)
     return Citation(
         section_id=section_id,
         quote=quote,
         state=state,
         doc=cited.doc,
         path=() if node is None else make_path(node),
-        start_line=place.first_line,
-        end_line=place.last_line,
-        page=place.page,
-        page_label=place.page_label,
+        start_line=lines.first_line,
+        end_line=lines.last_line,
+        page=lines.page,
+        page_label=lines.page_label,
         span=span,
     )
 
