@@ -8,7 +8,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
-from roamtui.conversation.citations import CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import APART_LABEL, CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity, format_cost
 from roamtui.conversation.state import Exchange
@@ -148,8 +148,10 @@ def format_verification(citations: Sequence[Citation]) -> str:
         return f"{verified}/{format_count(verified, 'quote')} found in the text"
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_lost for citation in citations)
-    unread = states.count(QuoteState.NOT_FOUND) - changed
-    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, UNREAD_LABEL: unread}
+    apart = sum(citation.is_apart for citation in citations)
+    unread = states.count(QuoteState.NOT_FOUND) - changed - apart
+    counts = {"where cited": verified, "elsewhere": elsewhere, APART_LABEL: apart}
+    counts |= {CHANGED_LABEL: changed, UNREAD_LABEL: unread}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
 

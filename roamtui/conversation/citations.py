@@ -44,6 +44,8 @@ _QUOTE_LABELS = {
     QuoteState.NO_QUOTE: ("no quote", ""),
     QuoteState.PASSAGE: ("found by roamtui", ""),
 }
+APART_LABEL = "not within one sentence"
+"""Says that the parts of a quote are in the text that was read, but its ellipsis leaves out too much."""
 CHANGED_LABEL = "changed since the answer"
 """The label of a quote that was found, but that the document no longer has."""
 
@@ -58,6 +60,8 @@ class Nearest(Struct, frozen=True, kw_only=True):
     """Whether the model had read them."""
     is_same: bool = False
     """Whether they are exactly the words of the quote, in text that the model had not read."""
+    is_apart: bool = False
+    """Whether they have all parts of the quote between ellipses, one after the other."""
     place: str = ""
     """Where they are: the section, unless it is the cited one, and the page and the lines."""
 
@@ -113,9 +117,17 @@ class Citation(Struct, frozen=True, kw_only=True):
         return self.is_changed and self.state is QuoteState.NOT_FOUND
 
     @property
+    def is_apart(self) -> bool:
+        """Whether the text that was read has all parts of the quote, but not within one sentence."""
+        nearest = self.nearest
+        return nearest is not None and nearest.is_apart and nearest.is_read and not self.is_changed
+
+    @property
     def label(self) -> str:
         """A few words that tell a person the result of looking up the quote."""
-        return CHANGED_LABEL if self.is_lost else self.state.label
+        if self.is_lost:
+            return CHANGED_LABEL
+        return APART_LABEL if self.is_apart else self.state.label
 
     @property
     def place(self) -> str:

@@ -24,7 +24,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
+from roamtui.conversation.citations import APART_LABEL, CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, IdMark, iter_id_marks
@@ -77,6 +77,7 @@ _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
 _STATES = {**{state.label: state for state in QuoteState}, CHANGED_LABEL: QuoteState.EXACT}
+_STATES[APART_LABEL] = QuoteState.NOT_FOUND
 """The state of a quote by its label in an export. A quote that has changed since was found at first."""
 
 

@@ -237,7 +237,8 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
     ):
         if (similar := find_nearest(citation.quote, library, spans, similarity_min)) is not None:
             is_read = any(map(similar.span.overlaps, read))
-            return _describe_nearest(similar.span, citation, library, is_read=is_read, is_same=False)
+            nearest = _describe_nearest(similar.span, citation, library, is_read=is_read, is_same=False)
+            return replace(nearest, is_apart=similar.is_apart)
     return None
 
 

@@ -45,6 +45,8 @@ class SimilarWords(NamedTuple):
     similarity: float
     """From 0 to 1."""
     span: Span
+    is_apart: bool = False
+    """Whether they have all parts of the quote between ellipses, one after the other."""
 
 
 class DiffPart(NamedTuple):
@@ -93,7 +95,7 @@ def _find_parts_apart(
         return None
     span = replace(within, start=found[0].start, end=found[-1].end)
     similarity = 2 * len(words) / (len(words) + len(read_words(library.clean_text(span))))
-    return SimilarWords(similarity, span) if similarity > similarity_min else None
+    return SimilarWords(similarity, span, is_apart=True) if similarity > similarity_min else None
 
 
 def _list_similar_stretches(

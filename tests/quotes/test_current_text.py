@@ -3,17 +3,18 @@
 import pytest
 from msgspec.structs import replace
 
+from roamtui.answer_report import format_verification
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import make_document_library
-from roamtui.quotes.claims import Claim
+from roamtui.quotes.claims import Claim, read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import compare_words, format_diff_parts
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
-from roamtui.quotes.wording import describe_citation, format_nearest
+from roamtui.quotes.wording import describe_citation, format_nearest, format_source_line
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from tests.case_files import read_case, read_rows
@@ -149,6 +150,22 @@ def test_parts_of_a_quote_from_several_sentences_are_shown_with_what_is_between_
     assert finding.span is not None
     words = format_diff_parts(compare_words(quote, library.text_at(finding.span)))
     assert words == "Wick members pay half of it. {+Young ones pay none.+} Trailers carry no deposit"
+
+
+def test_a_quote_whose_ellipsis_leaves_out_a_sentence_is_said_to_be_read_but_not_within_one() -> None:
+    text = "# Fees\n\nWick members pay half of it. Young ones pay none. Trailers carry no deposit.\n"
+    state, _ = expand_by_agent(begin(make_state(text)), "Fees")
+    fees = find(state, "Fees")
+    answer = (
+        f'It says "Wick members pay half of it … Trailers carry no deposit" [{fees}] and "Nobody pays it" [{fees}].'
+    )
+    citations = add_nearest(QuoteChecker(state).list_citations(answer), state)
+    told = "not within one sentence"
+    assert [citation.label == told for citation in citations] == [True, False]
+    assert describe_citation(citations[0], state.library).place == told
+    assert format_verification(citations) == f"2 quotes: 1 {told}, 1 not in the text that the model read"
+    claims = read_claims(f"Source: a.md\n\n{format_source_line(citations[0], 1)}\n", "export.md")
+    assert [(claim.quote, claim.original_state) for claim in claims] == [(citations[0].quote, QuoteState.NOT_FOUND)]
 
 
 @pytest.mark.parametrize(
