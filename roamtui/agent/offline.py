@@ -198,7 +198,8 @@ def _write_lead(
         lead = f"{lead} {absence}".rstrip()
     else:
         coverage = measure_coverage(library, state.exchanges[-1].within)
-        is_compared = compared.is_complete and any(hit.similarity is not None for hit in found.hits)
+        has_vectors = compared.is_complete and compared.total > 0
+        is_compared = has_vectors and searcher.knows_language_of(found.query)
         nothing = "nothing near the question was" if is_compared else "too few words of the question were"
         stopped = StopReason.NOT_FOUND
         lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"

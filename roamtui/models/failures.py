@@ -104,19 +104,22 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
     bodies = (getattr(cause, "body", None) for cause in chain)
     text = " ".join(map(str, (*chain, *filter(None, bodies))))
     is_explained = bool(_list_http_errors(chain) or _find_json_message(text))
-    if not is_explained and (failure := _explain_cause(kinds, resolved.title, where)) is not None:
+    if not is_explained and (failure := _explain_cause(kinds, resolved, where)) is not None:
         return failure
     return _explain_status(chain, kinds, text, resolved, environ)
 
 
-def _explain_cause(kinds: Collection[str], who: str, where: str) -> ModelFailure | None:
+def _explain_cause(kinds: Collection[str], resolved: ResolvedModel, where: str) -> ModelFailure | None:
     """Explain a failure by the classes of its causes, or return None if they say nothing."""
+    who = resolved.title
     if not _BROKEN_OFF.isdisjoint(kinds):
         advice = "Ask again. If this happens again, check --api-base, and whether the server streams."
         reason = f"{who} sent no complete reply"
         return ModelFailure(reason=reason, advice=advice, is_transient=True, may_cost=True)
     if not _UNREACHABLE.isdisjoint(kinds):
-        advice = "Start the server there, or check the network and --api-base."
+        is_own_server = resolved.api_base is not None or resolved.is_ollama
+        own_advice = "Start the server there, or check the network and --api-base."
+        advice = own_advice if is_own_server else "Check the network."
         return ModelFailure(reason=f"{where} cannot be reached", advice=advice)
     if not _TIMED_OUT.isdisjoint(kinds):
         return ModelFailure(reason=f"{who} timed out", advice=_ASK_AGAIN, may_cost=True)

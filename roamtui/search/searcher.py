@@ -129,7 +129,7 @@ class Searcher:
     @property
     def knows_language(self) -> bool:
         """Whether the embedder can compare the text of the library, if there is one."""
-        return self._knows_language(_sample_text(self._library))
+        return self.knows_language_of(_sample_text(self._library))
 
     def prepare(self, on_progress: ProgressCallback | None = None) -> None:
         """Bring all indexes up to date before the first search, in a thread: it may take minutes.
@@ -205,7 +205,7 @@ class Searcher:
         It takes some hundredths of a second for each text.
         """
         embedder = self._services.embedder
-        if embedder is None or not (embedder.embeds_unasked and texts and self._knows_language(query)):
+        if embedder is None or not (embedder.embeds_unasked and texts and self.knows_language_of(query)):
             return ()
         try:
             vectors = normalise_rows(embedder.embed((query, *texts)))
@@ -278,7 +278,7 @@ class Searcher:
     def _open_vectors(self, library: Library, store: SectionStore) -> VectorIndex | None:
         options = self._options
         embedder = self._services.embedder
-        if embedder is None or not self._knows_language(_sample_text(library)):
+        if embedder is None or not self.knows_language_of(_sample_text(library)):
             return None
         try:
             vector_store = store if options.index is None else LanceStore(options.index)
@@ -289,7 +289,7 @@ class Searcher:
             self._fall_back_or_raise(error)
             return None
 
-    def _knows_language(self, text: str) -> bool:
+    def knows_language_of(self, text: str) -> bool:
         """Return whether the embedder can compare a text, or has to because only vectors are searched."""
         embedder = self._services.embedder
         languages = None if embedder is None else embedder.languages
@@ -301,7 +301,7 @@ class Searcher:
     ) -> dict[str, NearSection]:
         """Return the nearness in meaning of the nearest sections, and of the results by words, by id."""
         embedder = self._services.embedder
-        if vectors is None or embedder is None or not self._knows_language(query):
+        if vectors is None or embedder is None or not self.knows_language_of(query):
             return {}
         is_phrase = bool(extract_phrases(query)) and self._options.mode is not SearchMode.VECTOR
         self._found_ids = tuple(hit.section_id for hit in ranking.hits)

@@ -403,6 +403,8 @@ async def test_nothing_is_said_to_be_near_in_meaning_only_if_all_sections_were_c
     searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
     question = "Who painted the captain's portrait in oils last winter by candlelight?"
     whole = await Talk(agent=Agent(Conversation(library), NoModel(), searcher)).ask(question)
+    none = await Talk(agent=Agent(Conversation(library), NoModel(), searcher)).ask("Zebra?")
+    assert none.answer.startswith("Not found: nothing near the question was found")
     monkeypatch.setattr(Searcher, "vector_coverage", VectorCoverage(1, 9))
     part = await Talk(agent=Agent(Conversation(library), NoModel(), searcher)).ask(question)
     assert whole.answer.startswith("Not found: nothing near the question was found")

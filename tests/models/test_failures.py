@@ -1,5 +1,6 @@
 """Failures that no server on loopback can show; all others are tested through the real client."""
 
+import socket
 import ssl
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -67,6 +68,12 @@ def test_what_is_wrong_with_a_certificate_is_named() -> None:
         "a.example has no valid certificate (Hostname mismatch, certificate is not valid for 'a.example')"
     )
     assert not failure.is_transient
+
+
+def test_only_a_server_of_the_person_is_to_be_started() -> None:
+    own = ResolvedModel(model="openai/x", provider="openai", api_base="http://127.0.0.1:9/v1")
+    assert explain(socket.gaierror("no"), own).advice.startswith("Start the server there")
+    assert explain(socket.gaierror("no")).advice == "Check the network."
 
 
 def test_a_server_that_refuses_a_request_without_a_key_may_need_one() -> None:

@@ -170,7 +170,8 @@ class TableScreen(Screen[None]):
     def _show_head(self) -> None:
         rows = format_count(len(self.table.rows), "row")
         questions = format_count(len(self.table.columns), "question")
-        parts = [rows, questions, self.plan.model.name]
+        run_key = self._keys.first_keys["table.run"]
+        parts = [rows, questions, f"{run_key} asks {self.plan.model.name}"]
         if self._run is not None:
             is_asking = self._filling.locked() and self.app.screen is self
             parts.append(("asking: " if is_asking else "") + format_progress(self._run))

@@ -261,5 +261,5 @@ async def test_the_table_asks_the_model_of_the_document_also_once_it_is_another_
             await ui.press_until(TableScreen, "ctrl+l")
             await ui.press_until(f"Ask {name}?", "r")
             await ui.press_until(TableScreen, "n")
-            assert f"3 questions · {name}" in ui.text
+            assert f"3 questions · r asks {name}" in ui.text
             await ui.press_until(MainScreen, "ctrl+t")
