@@ -43,22 +43,21 @@ def write_long_table(
     `is_section`, a short table is a section too. Rows may differ in length: a short row stays short, and the
     header is as wide as the widest row below it.
     """
-    lines = [_write_line(row) for row in rows]
-    if not is_section and sum(map(len, lines)) <= _SECTION_LENGTH:
-        yield "\n".join([_write_table_header(heads, rows), *lines])
+    header_rows = [[*map(write_cell, heads)] or [""]]
+    cells = [[*map(write_cell, row)] for row in rows]
+    lengths = [len(write_row(row)) for row in cells]
+    if not is_section and sum(lengths) <= _SECTION_LENGTH:
+        yield write_table(header_rows, cells)
         return
     # A header that is longer than a section must not be repeated for each few rows.
-    length_min = max(_SECTION_LENGTH, len(_write_line(heads)))
+    length_min = max(_SECTION_LENGTH, len(write_row(header_rows[0])))
     start = length = 0
-    for number, line in enumerate(lines):
-        length += len(line)
-        if length >= length_min or number == len(lines) - 1:
-            shown = numbers[start], numbers[number]
-            yield write_heading(2, _format_title(heads, rows[start : number + 1], shown))
-            yield "\n".join(
-                [_write_table_header(heads, rows[start : number + 1]), *lines[start : number + 1]]
-            )
-            start = number + 1
+    for end, row_length in enumerate(lengths, start=1):
+        length += row_length
+        if length >= length_min or end == len(rows):
+            yield write_heading(2, _format_title(heads, rows[start:end], (numbers[start], numbers[end - 1])))
+            yield write_table(header_rows, cells[start:end])
+            start = end
             length = 0
 
 
@@ -73,11 +72,6 @@ def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: 
     return f"{head}: {cells} ({shown})".removeprefix(": ") if cells else shown.capitalize()
 
 
-def _write_table_header(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    width = max(map(len, (heads, *rows)))
-    return write_table_header([*map(write_cell, heads), *[""] * (width - len(heads))], width)
-
-
 class MarkdownCell(str):
     """A cell that is Markdown already, such as a link."""
 
@@ -88,7 +82,3 @@ def write_cell(cell: str) -> str:
     """Write a cell on one line."""
     line = " ".join(cell.split())
     return line if cell.isalnum() or isinstance(cell, MarkdownCell) else escape_inline(line)
-
-
-def _write_line(cells: Sequence[str]) -> str:
-    return write_row(map(write_cell, cells))

@@ -44,7 +44,8 @@ def print_skipped(library: Library) -> None:
     """Write which files in a library's folders are left out, and why."""
     paths = [Path(name) for name in split_sources(library.source)]
     listing = list_files(paths) if library.root.columns.is_listing else None
-    skipped = {} if listing is None else {kind: sorted(names) for (_, kind), names in listing.skipped.items()}
+    listed = {} if listing is None else listing.skipped
+    skipped = {kind.value[1]: sorted(names) for kind, names in listed.items()}
     if problems := [document.problem for document in library.documents if document.problem]:
         skipped["files that cannot be read"] = problems
     if empty := library.empty_names:

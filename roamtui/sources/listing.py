@@ -5,8 +5,10 @@ import re
 import shlex
 import stat
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
 
@@ -41,10 +43,6 @@ DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
 _FULL = "all files after the first {:,}"
-_OUTSIDE = ("link that leads outside the folder", "links that lead outside the folder")
-_UNREADABLE = ("folder that cannot be read", "folders that cannot be read")
-_TOO_DEEP = ("folder nested too deeply", "folders nested too deeply")
-_OTHER_KINDS = ("file of another kind", "files of other kinds")
 _NO_FILE = "is not a file of the folder any more. Reload the document."
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _SLOW_COST_MIN = 2_000_000
@@ -54,6 +52,15 @@ _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _RANKS_BY_STEM = {"readme": 0, "index": 1, "_index": 1}
 _IGNORE_NAME = ".gitignore"
 _IGNORE_BYTES_MAX = 1_000_000
+
+
+class SkippedKind(Enum):
+    """What a skipped file or folder is: the words for one and for several."""
+
+    OUTSIDE = ("link that leads outside the folder", "links that lead outside the folder")
+    UNREADABLE = ("folder that cannot be read", "folders that cannot be read")
+    TOO_DEEP = ("folder nested too deeply", "folders nested too deeply")
+    OTHER = ("file of another kind", "files of other kinds")
 
 
 class ListedFile(Struct, frozen=True, kw_only=True):
@@ -74,8 +81,8 @@ class Listing(Struct, frozen=True, kw_only=True):
     """Absolute path, or several as written by `join_sources`."""
     files: Mapping[str, ListedFile]
     """Files by key: the path within the source, with forward slashes. The files are in reading order."""
-    skipped: Mapping[tuple[str, str], tuple[str, ...]] = {}
-    """The names of skipped files and folders, by their kind, a pair of singular and plural."""
+    skipped: Mapping[SkippedKind, Sequence[str]] = {}
+    """The names of skipped files and folders, by their kind."""
     is_cut: bool = False
     """Whether there are more files than `FILES_MAX`."""
     watched: tuple[Path, ...] = ()
@@ -84,14 +91,14 @@ class Listing(Struct, frozen=True, kw_only=True):
     @property
     def left_out(self) -> tuple[str, ...]:
         """Each kind of skipped file that may be a document, in a few words."""
-        documents = {kind: names for kind, names in self.skipped.items() if kind != _OTHER_KINDS}
-        kinds = [f"{format_file_names(sorted(names))} ({plural})" for (_, plural), names in documents.items()]
+        documents = [kind for kind in self.skipped if kind is not SkippedKind.OTHER]
+        kinds = [f"{format_file_names(sorted(self.skipped[kind]))} ({kind.value[1]})" for kind in documents]
         return (*kinds, _FULL.format(FILES_MAX)) if self.is_cut else tuple(kinds)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that say how much was skipped and why, and how to list it. Empty if nothing was."""
-        counts = [format_count(len(names), *kind) for kind, names in self.skipped.items()]
+        counts = [format_count(len(names), *kind.value) for kind, names in self.skipped.items()]
         command = shlex.join(["roamtui", "outline", *split_sources(self.source), "--skipped"])
         listed = [f"Skipped: {', '.join(counts)}. To list them: `{command}`."] if counts else []
         return (*listed, f"Skipped: {_FULL.format(FILES_MAX)}.") if self.is_cut else tuple(listed)
@@ -122,51 +129,45 @@ def list_folder(folder: Path) -> Listing:
         reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     is_ignored = _read_gitignore(root)
-    files: dict[tuple[str, ...], ListedFile] = {}
+    files: dict[str, ListedFile] = {}
+    skipped: dict[SkippedKind, list[str]] = {kind: [] for kind in SkippedKind}
     ignore_file = root / _IGNORE_NAME
     watched = [folder.absolute(), *filter(Path.is_file, (ignore_file,))]  # a link may lead elsewhere later
-    outside: list[str] = []
-    unreadable: list[str] = []
-    too_deep: list[str] = []
-    others: list[str] = []
     for place, inner, names in os.walk(
-        root, onerror=lambda error: unreadable.append(Path(error.filename).name)
+        root, onerror=lambda error: skipped[SkippedKind.UNREADABLE].append(Path(error.filename).name)
     ):
-        at = tuple(map(format_file_name, Path(place).relative_to(root).parts))
+        prefix = "".join(f"{format_file_name(part)}/" for part in Path(place).relative_to(root).parts)
         watched.append(Path(place))
         for name in names:
             path = Path(place, name)
-            key = (*at, format_file_name(name))
-            if name.startswith(".") or is_ignored("/".join(key)):
+            key = prefix + format_file_name(name)
+            if name.startswith(".") or is_ignored(key):
                 continue
             file = _find_file(path, root)
             if is_document_name(name) and _escapes(path, root):
-                outside.append("/".join(key))
+                skipped[SkippedKind.OUTSIDE].append(key)
             elif file is not None and is_document_name(name):
                 files[key] = file
             elif file is not None:
-                others.append("/".join(key))
-        kept = (name for name in inner if not is_skipped_folder(name))
-        listed = (name for name in kept if not is_ignored(f"{'/'.join((*at, name))}/"))
-        inner[:] = sorted(listed, key=make_sort_key)
-        outside += [
-            "/".join((*at, format_file_name(name))) for name in inner if _escapes(Path(place, name), root)
-        ]
+                skipped[SkippedKind.OTHER].append(key)
+        kept = (name for name in inner if not is_skipped_folder(name) and not is_ignored(f"{prefix}{name}/"))
+        inner[:] = sorted(kept, key=make_sort_key)
+        links = (name for name in inner if _escapes(Path(place, name), root))
+        skipped[SkippedKind.OUTSIDE] += [prefix + format_file_name(name) for name in links]
         if len(files) > FILES_MAX:
             break
-        if len(at) >= DEPTH_MAX:
-            too_deep.extend("/".join((*at, format_file_name(name))) for name in inner)
+        if prefix.count("/") >= DEPTH_MAX:
+            skipped[SkippedKind.TOO_DEEP] += [prefix + format_file_name(name) for name in inner]
             inner.clear()
     if not files:
         raise SourceError(
             f"{folder} contains no document that roamtui can read. Name another folder, or a file."
         )
-    skipped = {_OUTSIDE: outside, _UNREADABLE: unreadable, _TOO_DEEP: too_deep, _OTHER_KINDS: others}
-    paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
+    keys = sorted(files, key=lambda key: tuple(map(make_sort_key, key.split("/"))))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
-        files={"/".join(path): files[path] for path in paths},
-        skipped={kind: tuple(names) for kind, names in skipped.items() if names},
+        files={key: files[key] for key in keys},
+        skipped={kind: names for kind, names in skipped.items() if names},
         is_cut=len(files) > FILES_MAX,
         watched=tuple(watched),
     )
@@ -283,7 +284,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     files: dict[str, ListedFile] = {}
     watched: list[Path] = []
-    skipped: dict[tuple[str, str], tuple[str, ...]] = {}
+    skipped: defaultdict[SkippedKind, list[str]] = defaultdict(list)
     is_cut = False
     listed: set[Path] = set()
     for name, path in assign_keys(absolute).items():
@@ -291,7 +292,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
             listing = list_folder(path)
             is_cut = is_cut or listing.is_cut
             for kind, names in listing.skipped.items():
-                skipped[kind] = (*skipped.get(kind, ()), *(f"{name}/{other}" for other in names))
+                skipped[kind] += [f"{name}/{other}" for other in names]
             watched.extend(listing.watched)
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:

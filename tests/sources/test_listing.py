@@ -88,7 +88,7 @@ def test_files_of_other_kinds_are_counted_but_no_text_is_missing(tmp_path: Path)
     write(tmp_path, "one/a.md", "one/b/c.png", "one/.hidden.png", "two/d.md", "two/run.exe", "two/go.bin")
     listing = list_files([tmp_path / "one", tmp_path / "two"])
     assert listing.notes[0].startswith("Skipped: 3 files of other kinds. To list them: `roamtui outline ")
-    assert [*listing.skipped.values()] == [("one/b/c.png", "two/go.bin", "two/run.exe")]
+    assert [*listing.skipped.values()] == [["one/b/c.png", "two/go.bin", "two/run.exe"]]
     assert listing.left_out == ()
     assert list_folder(tmp_path / "one").notes[0].startswith("Skipped: 1 file of another kind.")
 
