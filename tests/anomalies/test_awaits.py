@@ -31,7 +31,7 @@ from roamtui.conversation.messages import Role
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import AskOptions, OpenSections
 from roamtui.models.base import ModelRequest
-from tests.agent.asking import MANUAL, FakeSearcher
+from tests.agent.asking import MANUAL, NO_HITS, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
 from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.replay import replay_events
@@ -75,7 +75,7 @@ class Case:
     def open(cls, folder: Path, ids: tuple[str, str]) -> "Case":
         store = ConversationStore(folder)
         conversation = Conversation(_LIBRARY, store=store).resume(ids[0])
-        case = cls(Agent(conversation, WaitingModel(), FakeSearcher()), store, ids[1], conversation.state)
+        case = cls(Agent(conversation, WaitingModel(), FakeSearcher(), NO_HITS), store, ids[1], conversation.state)
         conversation.subscribe(case.shown.append)
         return case
 
@@ -192,7 +192,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     async def talk(*questions: str) -> str:
         conversation = Conversation(_LIBRARY, store=ConversationStore(folder))
         for question in questions:
-            await Agent(conversation, WaitingModel(), FakeSearcher()).ask(question)
+            await Agent(conversation, WaitingModel(), FakeSearcher(), NO_HITS).ask(question)
         conversation.close()
         return conversation.state.id
 
