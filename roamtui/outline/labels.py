@@ -174,7 +174,7 @@ def format_short_path(library: Library, section_id: str) -> str:
     """
     node = library.node(section_id)
     above = [library.node(above_id) for above_id in node.ancestors if above_id != library.title_id]
-    files = [other for other in above if other.kind in (NodeKind.FILE, NodeKind.LINK)]
+    files = [other for other in above if other.kind in LOADED_ON_DEMAND]
     folders = [other for other in above if other.kind is NodeKind.FOLDER]
     titles = [
         format_node_title(shown, length_max=_PATH_TITLE_LENGTH_MAX)
