@@ -88,8 +88,8 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     sample = data[:_SAMPLE_LENGTH]
     suffix = PurePosixPath(name).suffix.lower()
     bare_type = (media_type or "").partition(";")[0].strip().lower()
-    declared = FORMATS_BY_NAME.get(bare_type) or FORMATS_BY_NAME.get(suffix)
     named = FORMATS_BY_NAME.get(suffix)
+    declared = FORMATS_BY_NAME.get(bare_type) or named
     is_text = suffix in TEXT_SUFFIXES or (named is not None and named.is_quick and not named.magic)
     found = [
         each

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from roamtui.markdown.escaping import escape_inline, write_heading, write_row, write_table_header
+from roamtui.markdown.escaping import escape_inline, write_heading, write_row
 from roamtui.markdown.table_header import join_heads
 from roamtui.sanitiser import shorten
 
@@ -27,7 +27,8 @@ def write_table(header_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[st
     heads = [*join_heads(header_rows)]
     width = max(map(len, (heads, *rows)), default=0)
     heads += [""] * (width - len(heads) if heads else 0)
-    return "\n".join([write_table_header(heads, width), *map(write_row, rows)])
+    first = write_row(heads) if heads else f"|{' |' * width}"
+    return "\n".join([first, f"|{' --- |' * width}", *map(write_row, rows)])
 
 
 def write_long_table(

@@ -1,7 +1,7 @@
 """Writes words, headings and code so that Markdown shows them as they are."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_[_ \t]*|\*[* \t]*)\s*$|~{3}|`{3}[^`]*$|:(?:::|\s|$)"
@@ -68,12 +68,6 @@ def write_row(cells: Iterable[str]) -> str:
     """Write a row of a table. Its cells are Markdown, each on one line. Only their bars are escaped."""
     escaped = (cell.replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(escaped)} |"
-
-
-def write_table_header(heads: Sequence[str], width: int) -> str:
-    """Write the header of a table of `width` columns, with the line below it. `heads` may be empty."""
-    first = write_row(heads) if heads else f"|{' |' * width}"
-    return f"{first}\n|{' --- |' * width}"
 
 
 def write_link(words: str, href: str) -> str:

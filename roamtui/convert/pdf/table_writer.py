@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from roamtui.convert.markdown_table import write_table
 from roamtui.convert.pdf.rows import PageCell, PageRow
 from roamtui.convert.pdf.tables import (
     LABEL_INDENT_MAX,
@@ -15,7 +16,6 @@ from roamtui.convert.pdf.tables import (
     is_figure,
 )
 from roamtui.convert.pdf.words import HYPHEN, write_words
-from roamtui.markdown.escaping import write_row, write_table_header
 
 _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
@@ -81,8 +81,7 @@ def write_page_table(rows: Sequence[PageRow], header_row_count: int) -> str:
         return ""
     head = layout.compute_header(rows[:header_row_count])
     body = _join_labels(rows[header_row_count:], lines)
-    top = write_table_header([*map(write_words, head)], len(head))
-    return "\n".join([top, *(write_row(map(write_words, line)) for line in body)])
+    return write_table([[*map(write_words, head)]], [[*map(write_words, line)] for line in body])
 
 
 def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
