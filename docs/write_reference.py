@@ -113,7 +113,7 @@ def _run_table() -> str:
     with TemporaryDirectory(dir=_PROJECT / "docs") as folder:
         output = Path(folder) / "table.md"
         pages = [f"examples/pages/{name}.md" for name in ("fees", "visiting")]
-        _run(["table", *pages, "-q", "What does damage cost?", "-o", str(output)])
+        _run(["table", *pages, "-q", "What does damage cost?", "--mode", "keyword", "-o", str(output)])
         text = re.sub(r"[\d-]{10} [\d:]{5} UTC", "2026-01-31 12:00 UTC", output.read_text("utf-8"))
         return re.sub(r"^#", "###", text, flags=re.MULTILINE).replace("(../../", "(../")
 

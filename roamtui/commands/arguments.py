@@ -187,7 +187,7 @@ def add_max_cost(parser: CommandParser) -> None:
 
 def add_reading_arguments(parser: CommandParser) -> None:
     """Add the options for fetching and reading sources."""
-    parser.add_flag("--no-network", "use cached pages only")
+    parser.add_flag("--no-network", "fetch no pages, use cached ones only")
     help_text = "fetch it without asking"
     parser.add_argument("--allow-origin", action="append", default=[], metavar="URL", help=help_text)
     parser.add_flag("--ocr", "read scanned pages of PDFs with tesseract")
