@@ -19,7 +19,7 @@ from roamtui.document.library import LISTING_KEY, Library
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.paths import format_file_path, is_standard_input
 from roamtui.sanitiser import sanitise_line
-from roamtui.sources.source_names import split_sources
+from roamtui.sources.source_names import expand_sources, join_sources, split_sources
 
 NOT_KEPT = "The document came from standard input, and was not kept."
 
@@ -97,16 +97,24 @@ def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
     if is_standard_input(source):
         told = NOT_KEPT
     else:
-        name = sanitise_line(name_missing(source)) or "of this conversation"
+        missing = ", ".join(map(format_file_path, list_missing(source)))
+        name = sanitise_line(missing) or "of this conversation"
         told = f"The document {name} is no longer there."
     return f"{told} If you have it in another place, {advice}."
 
 
-def name_missing(source: str) -> str:
-    """Return the paths of the files and folders of a source that are gone."""
-    return ", ".join(format_file_path(path) for path in split_sources(source) if not os.path.lexists(path))
+def list_missing(source: str) -> list[str]:
+    """List the files and folders of a source that are gone."""
+    return [path for path in split_sources(source) if not os.path.lexists(path)]
+
+
+def replace_missing(source: str, places: str) -> str:
+    """Return a source with the places that a person typed in place of what is gone."""
+    new = expand_sources(places)
+    kept = [path for path in split_sources(source) if os.path.lexists(path)]
+    return join_sources([*kept, *map(os.path.abspath, split_sources(new))]) if kept else new
 
 
 def is_source_missing(source: str) -> bool:
     """Return whether a file or folder of a source is gone. Standard input always is, a URL never."""
-    return "://" not in source and not all(map(os.path.lexists, split_sources(source)))
+    return "://" not in source and bool(list_missing(source))

@@ -27,7 +27,7 @@ _INLINE_SYNTAX = re.compile(
 """Characters that Markdown could read as inline syntax. Stars and underscores between spaces are not."""
 _LINK_PART = re.compile(r"\\.|(`+)[^`]+\1|[\[\]]")
 """A bracket in the words of a link, or a part whose brackets do not count: an escaped sign, or code."""
-_SIGN = re.compile(r"[\\`*_\[\]|<>~]")
+_SIGN = re.compile(r"[\\`*_\[\]|<>~]|&(?=#?\w{1,32};)")
 _ESCAPED_SIGN = re.compile(rf"\\({_SIGN.pattern})")
 _CLOSING_HASHES = re.compile(r"(?<!\S)(?=#+$)")
 _FENCES = re.compile("`{3,}")

@@ -143,12 +143,11 @@ def list_folder(folder: Path) -> Listing:
             key = prefix + format_file_name(name)
             if name.startswith(".") or is_ignored(key):
                 continue
-            file = _find_file(path, root)
             if is_document_name(name) and _escapes(path, root):
                 skipped[SkippedKind.OUTSIDE].append(key)
-            elif file is not None and is_document_name(name):
+            elif is_document_name(name) and (file := _find_file(path, root)) is not None:
                 files[key] = file
-            elif file is not None:
+            else:
                 skipped[SkippedKind.OTHER].append(key)
         kept = (name for name in inner if not is_skipped_folder(name) and not is_ignored(f"{prefix}{name}/"))
         inner[:] = sorted(kept, key=make_sort_key)

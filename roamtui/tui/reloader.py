@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.sanitiser import format_count
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import FileStamps, SourceStamp
@@ -107,7 +106,7 @@ class Reloader:
                 if is_same or await self._conversation.reload(library):
                     break
             self.loaded = stamps
-        words = "No changes" if is_same else f"Reloaded: {format_count(library.section_count, 'section')}"
+        words = "No changes" if is_same else "Reloaded"
         return words, [note for note in library.notes if note not in before.notes]
 
 

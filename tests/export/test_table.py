@@ -105,12 +105,12 @@ def test_a_csv_file_names_each_document_by_its_way_from_the_file(tmp_path: Path)
 
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:
     folder = "a>b (c)%20#d"
-    content = make_table(tmp_path / folder, "60 days", "30 | days", quote="Notice takes some days.")
+    content = make_table(tmp_path / folder, "60 days", "30 | days &lt; R&D", quote="Notice takes some days.")
     content.rows += (ResultRow(title="Web", source="https://example.org/a%20(b).md"),)
     cell = content.cells[content.rows[0].source, content.columns[0].key]
     content.cells[content.rows[2].source, cell.column] = replace(cell, row=content.rows[2].source)
     text = render_markdown_table(content, tmp_path / "t.md")
-    assert "| 0.md | ✓ 60 days |  |\n| 1.md | ✓ 30 \\| days |  |" in text
+    assert "| 0.md | ✓ 60 days |  |\n| 1.md | ✓ 30 \\| days \\&lt; R&D |  |" in text
     claims = read_claims(text, "table.md")
     assert [(claim.quote, claim.source) for claim in claims] == [
         ("Notice takes some days.", f"{folder}/0.md"),

@@ -72,7 +72,8 @@ def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> N
     (tmp_path / "gone.md").symlink_to("nowhere.md")
     listing = list_folder(tmp_path)
     assert keys(listing) == ["a", "a/b.md", "c.md"]
-    assert listing.notes == ()
+    assert [*listing.skipped.values()] == [["gone.md", "a/self"]]
+    assert listing.left_out == ()
 
 
 def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
@@ -86,9 +87,13 @@ def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
 
 def test_files_of_other_kinds_are_counted_but_no_text_is_missing(tmp_path: Path) -> None:
     write(tmp_path, "one/a.md", "one/b/c.png", "one/.hidden.png", "two/d.md", "two/run.exe", "two/go.bin")
+    (tmp_path / "two" / "gone.md").symlink_to("nowhere.md")
+    os.mkfifo(tmp_path / "two" / "pipe.md")
     listing = list_files([tmp_path / "one", tmp_path / "two"])
-    assert listing.notes[0].startswith("Skipped: 3 files of other kinds. To list them: `roamtui outline ")
-    assert [*listing.skipped.values()] == [["one/b/c.png", "two/go.bin", "two/run.exe"]]
+    assert listing.notes[0].startswith("Skipped: 5 files of other kinds. To list them: `roamtui outline ")
+    assert [*map(sorted, listing.skipped.values())] == [
+        ["one/b/c.png", "two/go.bin", "two/gone.md", "two/pipe.md", "two/run.exe"]
+    ]
     assert listing.left_out == ()
     assert list_folder(tmp_path / "one").notes[0].startswith("Skipped: 1 file of another kind.")
 

@@ -86,7 +86,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         await look(ui)
         await ui.wait_until("Document changed on disk · f5 to reload")
         assert "Flour" not in ui.text
-        await ui.press_until("9 sections", "f5")
+        await ui.press_until("Reloaded", "f5")
         assert "1 NUL character shown as ␀" in ui.text
         state = ui.state
         assert tuple(state.open_sections) == (deck,)
@@ -116,7 +116,7 @@ async def test_a_change_that_could_not_be_read_is_still_told(
             await ui.wait_until("It is locked.")
         assert "Document changed on disk · f5 to reload" in ui.text
         await ui.press_until(lambda: "changed on disk" not in ui.text, "f5")
-        assert "Reloaded: 9 sections" in ui.text
+        assert "Reloaded" in ui.text
 
 
 def _refuse(*_arguments: object) -> Library:
@@ -130,7 +130,7 @@ async def test_reloading_a_deleted_file_says_so_and_keeps_what_was_read(file: Pa
         assert "There is no file" in ui.chat.query_one(NoticeView).text
         assert ui.state.library.root.text == TEXT
         write(file, CHANGED)
-        await ui.press_until("Reloaded: 9 sections", "f5")
+        await ui.press_until("Reloaded", "f5")
 
 
 async def test_a_file_that_was_moved_away_and_back_has_not_changed(file: Path) -> None:
@@ -165,7 +165,7 @@ async def test_a_watched_file_that_is_deleted_is_told_once(file: Path, monkeypat
         assert "website" not in notice, "it was a file"
         await asyncio.to_thread(file.write_text, CHANGED, "utf-8")
         await look(ui)
-        await ui.wait_until("Reloaded: 9 sections")
+        await ui.wait_until("Reloaded")
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -239,7 +239,7 @@ async def test_a_reload_ends_the_options_of_the_question_box_and_keeps_what_is_t
         ui.box.fill("How many?")
         assert "in Deck oven" in ui.text
         write(file, TEXT.replace("### Deck oven", "### Old oven"))
-        await ui.press_until("Reloaded: ", "f5")
+        await ui.press_until("Reloaded", "f5")
         assert "Deck oven" not in ui.text
         assert ui.box.text == "How many?"
         ui.model.add_replies("Not found: no.")

@@ -23,15 +23,15 @@ from roamtui.errors import SourceError
 from roamtui.export.conversation import CONVERSATION_RENDERERS
 from roamtui.paths import format_file_path
 from roamtui.sanitiser import sanitise_line
-from roamtui.sources.source_names import expand_sources, make_short_name
+from roamtui.sources.source_names import make_short_name
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import (
     ConfirmDialog,
     ExportDialog,
+    PlaceDialog,
     PromptDialog,
     make_key_hints,
-    make_place_prompt,
 )
 from roamtui.tui.screens.lists import ListDialog, Row, contains_words
 
@@ -110,8 +110,8 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
             self._switching = self._switch(self._conversation, item.id)
         elif is_source_missing(item.source):
             self.app.push_screen(
-                make_place_prompt(item.source),
-                lambda new: self.finish(DocumentRequested(expand_sources(new), item.id)) if new else None,
+                PlaceDialog(item.source),
+                lambda new: self.finish(DocumentRequested(new, item.id)) if new else None,
             )
         else:
             self.dismiss(DocumentRequested(item.source, item.id))

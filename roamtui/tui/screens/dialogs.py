@@ -19,14 +19,14 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.library_sync import is_source_missing, name_missing
+from roamtui.conversation.library_sync import is_source_missing, list_missing, replace_missing
 from roamtui.errors import RoamtuiError
 from roamtui.output import check_output_path, write_export
-from roamtui.paths import expand_user, is_standard_input
+from roamtui.paths import expand_user, format_file_path, is_standard_input
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_line, sanitise_text
 from roamtui.sources.listing import list_paths
-from roamtui.sources.source_names import expand_sources
+from roamtui.sources.source_names import expand_sources, join_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
 from roamtui.tui.screen_words import format_error
@@ -235,16 +235,24 @@ class PromptDialog(Dialog[str | None]):
         self.dismiss(value)
 
 
-def make_place_prompt(source: str) -> PromptDialog:
-    """Make the dialog that asks where the missing document of a conversation is."""
-    return PromptDialog(
-        "Where is the document now?",
-        "" if is_standard_input(source) else source,
-        detail=f"{name_missing(source)} is no longer there.",
-        is_selected=True,
-        foot=make_foot("enter to open it there", "esc to cancel"),
-        check=lambda typed: _NO_SUCH_PATH if is_source_missing(expand_sources(typed)) else "",
-    )
+class PlaceDialog(PromptDialog):
+    """Asks where missing documents of a conversation are. The result is the source with their new places."""
+
+    def __init__(self, source: str) -> None:
+        missing = list_missing(source)
+        super().__init__(
+            "Where is the document now?",
+            "" if is_standard_input(source) else join_sources(missing),
+            detail=f"{', '.join(map(format_file_path, missing))} is no longer there.",
+            is_selected=True,
+            foot=make_foot("enter to open it there", "esc to cancel"),
+            check=lambda typed: _NO_SUCH_PATH if is_source_missing(expand_sources(typed)) else "",
+        )
+        self._source = source
+
+    @override
+    def _accept(self, value: str) -> None:
+        self.dismiss(replace_missing(self._source, value))
 
 
 class ExportDialog(PromptDialog):

@@ -19,7 +19,6 @@ from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.update import AskOptions
-from roamtui.sanitiser import format_count
 from roamtui.text import Span
 from roamtui.tui.actions import DIGITS, DOCUMENT_PARTS, Keymap, Scope, make_bindings
 from roamtui.tui.background_work import BackgroundWork
@@ -411,16 +410,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = AddSourceDialog(self.session.options.services, self.keys)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
-            before = self.conversation.state.library
             try:
                 source = await self.conversation.add_source(chosen.source)
             finally:
                 self.post_message(StatusMessage("", is_progress=True))
-            library = self.conversation.state.library
-            size = format_count(library.section_count - before.section_count, "section")
             key = self.keys.first_keys["section.ask"]
-            words = f"Added {source.title}, {size} · {key} on it in the outline asks about it only"
-            self.notify(words, markup=False)
+            self.notify(f"Added {source.title} · {key} on it in the outline asks about it only", markup=False)
 
     # Not in `PaneSwitcher`, because Textual does not pass a message beyond the widget that posts it.
     @on(TargetActivated)

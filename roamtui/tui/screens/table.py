@@ -162,6 +162,7 @@ class TableScreen(Screen[None]):
         self.plan = session.plan
         if not self._filling.locked():
             self.table = session.table
+            self._run = None  # it counted the cells of the table before
             self._grid.table = session.table
             self._grid.show()
 
@@ -266,6 +267,7 @@ class TableScreen(Screen[None]):
         question = "Delete this column? Its answers return if you ask its question again."
         if await self.app.push_screen_wait(ConfirmDialog(question, column.question, yes="Delete")):
             delete_column(self.table, column)
+            self._run = None
             self._grid.show()
             self._show_head()
             self._show_details()

@@ -176,6 +176,21 @@ async def test_a_conversation_whose_document_has_moved_asks_where_it_is(opener: 
     assert opener.opened == [(f"{new}, {tmp_path}", "c1")]
 
 
+async def test_only_the_document_that_has_moved_is_asked_for(
+    opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.md").write_text("# New\n")
+    (tmp_path / "kept.md").write_text("# Kept\n")
+    offer = replace(OFFERS[0], source=f"/d/fees.md, {tmp_path}/kept.md", is_missing=True)
+    async with choosing(RoamApp(make_options(list_offers=lambda: (offer,), open_source=opener.open))) as ui:
+        await ui.press_until(PromptDialog, *"What of fees", "enter")
+        assert ui.field.value == "/d/fees.md"
+        ui.field.value = "new.md"
+        await ui.press_until(lambda: bool(opener.opened), "enter")
+    assert opener.opened == [(f"{tmp_path}/kept.md, {tmp_path}/new.md", "c1")]
+
+
 async def test_all_conversations_are_listed_before_a_document_is_open(opener: Opener, tmp_path: Path) -> None:
     file = tmp_path / "lamps.md"
     file.write_text("# Lamps\n", "utf-8")

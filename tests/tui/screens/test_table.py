@@ -254,6 +254,19 @@ async def test_opening_a_table_again_lists_its_documents_and_questions_again(fil
         assert "Since when?" in ui.text
 
 
+async def test_the_head_counts_no_cells_of_rows_and_columns_that_have_gone(filled: Tables) -> None:
+    async with showing(filled) as ui:
+        await ui.press_until("6 of 6 cells", "r")
+        await ui.press_until("Delete this column?", "d")
+        await ui.press_until(lambda: "2 rows · 2 questions" in ui.text and "cells" not in ui.rows[0], "y")
+        await ui.press_until("4 of 4 cells", "r")
+        await ui.press_until(MainScreen, "enter")
+        (filled.leases / "bert.md").unlink()
+        await ui.press_until(TableScreen, "ctrl+l")
+        await ui.wait_until("1 row · 3 questions")
+        assert "cells" not in ui.rows[0]
+
+
 async def test_the_table_asks_the_model_of_the_document_also_once_it_is_another_one(filled: Tables) -> None:
     async with running(make_app(options=make_options(open_table=filled.open_table)), (100, 24)) as ui:
         for name in ("first", "second"):
