@@ -94,7 +94,7 @@ class CommandParser(ArgumentParser):
 
     def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - options of `add_argument`
         """Add an argument that a shell completes with the names of files."""
-        action = self.add_argument(*names, **options)
+        action = self.add_argument(*names, **{"type": check_name, **options})
         action.complete = _FILES  # type: ignore[attr-defined]  # shtab reads it
 
     def add_path(self, name: str, help_text: str, **options: Any) -> None:  # noqa: ANN401 - the same
@@ -229,11 +229,18 @@ def decode_argument(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "replace")
 
 
+def check_name(name: str) -> str:
+    """Return the name of a file or folder. Raise `ArgumentTypeError` if it is empty."""
+    if not name:
+        raise ArgumentTypeError("its name is empty. For the current folder, write a dot")
+    return name
+
+
 def to_path(text: str) -> Path:
     """Convert an argument to a path."""
     from pathlib import Path
 
-    return Path(text)
+    return Path(check_name(text))
 
 
 def make_bootstrap(args: Namespace) -> Bootstrap:
