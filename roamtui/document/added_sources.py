@@ -23,7 +23,8 @@ SourceOpener = Callable[[str], OpenedSource]
 
 def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
     """List the sources of a library. If none was added, this is only the source that it was opened with."""
-    return library.sources or (LibrarySource(name=library.source, key=""),)
+    is_single = not library.sources and library.root.key != LISTING_KEY
+    return (LibrarySource(name=library.source, key=""),) if is_single else library.sources
 
 
 def list_sources_with(library: Library, name: str) -> tuple[LibrarySource, ...]:

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.added_sources import list_sources_with, restore_sources
-from roamtui.document.library import Library
+from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
+from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import Loader, load_pending, open_sources
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.search.libraries import id_of
+from tests.sources.listings import write
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 
@@ -90,3 +91,13 @@ def test_a_new_file_with_the_name_of_an_added_source_keeps_its_own_text(tmp_path
     assert library.sources[-1].key == "notes (2)"
     texts = {document.key: document.text for document in library.grafts.values()}
     assert texts == {"a.md": "A", "notes/a.md": "New", "notes (2)/a.md": "Added"}
+
+
+def test_a_source_keeps_its_key_although_the_first_source_with_that_name_was_taken_out(tmp_path: Path) -> None:
+    write(tmp_path, "docs/a.md", "new/docs/b.md")
+    saved = LibrarySource(name=str(tmp_path / "new/docs"), key="docs")
+    first = open_sources([str(tmp_path / "docs")])
+    library, _ = restore_sources(*first, (saved,), lambda name: open_sources([name]))
+    assert (library.source, library.sources) == (first.library.source, (saved,))
+    again = open_all((LibrarySource(name=first.library.source, key=""), saved), lambda name: open_sources([name]), "x")
+    assert [source.key for source in again.library.sources] == ["", "docs (2)"]
