@@ -131,12 +131,6 @@ class AnswerReport:
                 lines.append(f"   {format_sentence(citation.sentence)}")
         return lines
 
-    @property
-    def unread_ids(self) -> tuple[str, ...]:
-        """The ids of sections that were found but not read, best first, if the document still has them."""
-        unread = self.exchange.reading.unread if self.exchange.reading is not None else ()
-        return tuple(hit.section_id for hit in unread if hit.section_id in self.library)
-
 
 def format_verification(citations: Sequence[Citation]) -> str:
     """Format how many quotes were found, and where. Empty without quotes. This does not say that they fit."""

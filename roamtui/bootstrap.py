@@ -217,20 +217,24 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         self,
         library: Library,
         loader: Loader | None,
-        saved_id: str = "",
+        conversation_id: str | None = None,
         model: Model | None = None,
+        *,
+        with_one_shots: bool = False,
     ) -> Agent:
-        """Make the agent for a new conversation about a library, or for the saved one with an id.
+        """Make the agent for a new conversation about a library or, with a `conversation_id`, a saved one.
 
+        An empty id means the latest conversation. Those of `roamtui ask` count only `with_one_shots`.
         Without a `model`, a conversation keeps its own, unless another was typed on the command line.
 
         Raises:
-            RoamtuiError: The conversation cannot be read, or the model, embedder or reranker in the settings
-                cannot be used.
+            RoamtuiError: There is no such conversation, it cannot be read or is about another source, or the
+                model, embedder or reranker in the settings cannot be used.
         """
         from roamtui.agent.agent import Agent
         from roamtui.conversation.conversation import Conversation
 
+        saved_id = _resolve_conversation_id(library, conversation_id, with_one_shots=with_one_shots)
         conversation = Conversation(
             library,
             store=open_store(),
@@ -359,17 +363,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return table, plan
 
 
-def resolve_conversation_id(
-    library: Library, conversation_id: str | None, *, with_one_shots: bool = False
-) -> str:
-    """Return the id of the conversation to resume, or an empty one if `conversation_id` is None.
-
-    An empty `conversation_id` means the latest conversation. Conversations of `roamtui ask` count only
-    `with_one_shots`.
-
-    Raises:
-        RoamtuiError: There is no such conversation, it cannot be read, or it is about another source.
-    """
+def _resolve_conversation_id(library: Library, conversation_id: str | None, *, with_one_shots: bool) -> str:
+    """Return the id of the conversation to resume, or an empty one if `conversation_id` is None."""
     if conversation_id is None:
         return ""
     store = open_store()

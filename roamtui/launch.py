@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
-from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap, resolve_conversation_id
+from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import ConversationSummary, open_store
 from roamtui.convert.converted import ProgressCallback
@@ -120,7 +120,7 @@ class AppServices(Services):
         model: Model | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> DocumentSession:
-        """Open a document for the app. For the arguments, see `resolve_conversation_id` and `Bootstrap`.
+        """Open a document for the app. For the arguments, see `Bootstrap.make_agent`.
 
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
@@ -138,8 +138,7 @@ class AppServices(Services):
             )
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, on_progress=progress)
-        saved_id = resolve_conversation_id(library, conversation_id)
-        agent = bootstrap.make_agent(library, loader, saved_id, model)
+        agent = bootstrap.make_agent(library, loader, conversation_id, model)
         progress.is_muted = True
         # A source that cannot be read twice, such as standard input, has no stamp.
         can_reload = library.root.columns.is_listing or is_url(library.source) or stamp_source(library.source)
@@ -237,8 +236,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         self._reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat
 
-        saved_id = resolve_conversation_id(library, self.conversation_id)
-        agent = self.bootstrap.make_agent(library, loader, saved_id, self.model)
+        agent = self.bootstrap.make_agent(library, loader, self.conversation_id, self.model)
         if self.bootstrap.has_typed_model:
             agent.use_model(agent.model)
         write_notice(*library.notes)
@@ -287,10 +285,7 @@ def run_until_exit(app: RoamApp) -> int:
 
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
-    """List what the start screen offers: recent conversations, their documents, and examples.
-
-    Conversations of `roamtui ask` are left out.
-    """
+    """List the start screen's offers: conversations (not of `roamtui ask`), their documents, and examples."""
     shown = [each for each in summaries if each.is_listed and (each.problem or _is_resumable(each))]
     offers = [_offer_conversation(each) for each in shown[:_SHOWN_MAX]]
     sources = dict.fromkeys(each.source for each in shown if _is_resumable(each))

@@ -32,7 +32,6 @@ def _run_ask(args: Namespace) -> int:
     """Ask one question and print a cited answer."""
     import asyncio
 
-    from roamtui.bootstrap import resolve_conversation_id
     from roamtui.conversation.messages import OFFLINE
     from roamtui.headless.ask import OutputFormat, run_ask
     from roamtui.outline.references import resolve_section
@@ -41,8 +40,8 @@ def _run_ask(args: Namespace) -> int:
         raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_command_sources(args)
     within = resolve_section(library, args.within).section_id if args.within else None
-    saved_id = resolve_conversation_id(library, args.conversation, with_one_shots=True)
-    agent = bootstrap.make_agent(library, loader, saved_id, bootstrap.make_model())
+    model = bootstrap.make_model()
+    agent = bootstrap.make_agent(library, loader, args.conversation, model, with_one_shots=True)
     # offline, nothing was sent, so no model needs approval
     if bootstrap.has_typed_model or agent.conversation.state.model == OFFLINE:
         agent.use_model(agent.model)

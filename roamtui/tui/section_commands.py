@@ -6,10 +6,7 @@ from roamtui.conversation.update import CloseSections, Command, FoldNodes, OpenS
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:
-    """Return a command on a section, or words for the status line that say why there is none.
-
-    Without a command and words, the key does nothing: all below the section is unfolded already.
-    """
+    """Return a command on a section, words that say why there is none, or "" if all is unfolded already."""
     section = state.open_sections.get(section_id)
     library = state.library
     is_loaded = section_id in library and library.node(section_id).is_loaded

@@ -157,9 +157,8 @@ class HintLine(ClickableLine):
         ]
         here = self._keys.get_bound([*ids, *_MORE_HINTS])
         if self.scope is Scope.INPUT:
-            always, here = (
-                [action for action in actions if action.works_while_typing] for actions in (always, here)
-            )
+            always = [action for action in always if action.works_while_typing]
+            here = [action for action in here if action.works_while_typing]
         return here, always
 
     @override

@@ -170,8 +170,9 @@ class ExchangeView(ContentView):
             self.outcome = _Ending(passages=passages, unread=tuple(unread), targets=passages.targets)
         else:
             cited = [(citation, describe_citation(citation, library)) for citation in exchange.citations]
+            found = exchange.reading.unread if exchange.reading is not None else ()
             self.outcome = _Ending(
-                unread=AnswerReport(exchange, library).unread_ids,
+                unread=tuple(hit.section_id for hit in found if hit.section_id in library),
                 targets=tuple(SectionTarget(source.section_id, citation) for citation, source in cited),
                 sources=tuple(_format_citation(*pair, self.answer) for pair in cited),
                 nearest=tuple(_format_nearest(citation) for citation, _ in cited),

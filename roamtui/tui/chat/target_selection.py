@@ -27,11 +27,9 @@ class TargetSelection:
     def target(self) -> Target | None:
         """The selected target."""
         view = self.view
-        return (
-            view.targets[view.selected_index]
-            if view is not None and view.selected_index is not None
-            else None
-        )
+        if view is None or view.selected_index is None:
+            return None
+        return view.targets[view.selected_index]
 
     def get_exchange(self) -> ExchangeView | None:
         """Return the exchange with the selection, else the last one."""

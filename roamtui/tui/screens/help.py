@@ -54,9 +54,8 @@ class HelpDialog(ListDialog[str, str | None]):
         self._choices = [_make_sign(sign, meaning, "Selected line") for sign, meaning in signs]
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
             here = " · you are here" if scope is current_scope else ""
-            for action in sorted(
-                keys.iter_actions(scope), key=lambda action: action.place != SCOPE_TITLES[scope]
-            ):
+            title = SCOPE_TITLES[scope]
+            for action in sorted(keys.iter_actions(scope), key=lambda action: action.place != title):
                 item = PickerItem(
                     value=action.id,
                     label=action.label,

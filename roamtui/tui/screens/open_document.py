@@ -13,7 +13,7 @@ from itertools import islice
 from msgspec.structs import replace
 from textual import events, on, work
 from textual.content import Content
-from textual.worker import Worker, WorkerState, get_current_worker
+from textual.worker import Worker, get_current_worker
 from typing_extensions import override
 
 from roamtui.conversation.log import open_store
@@ -174,18 +174,17 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
 
         kept = model if conversation_id is None else None  # a resumed conversation has its own model
         work = partial(self._services.open_source, source, conversation_id, kept, on_progress)
-        opened = await open_in_thread(work, DocumentSession.close)
+        try:
+            opened = await open_in_thread(work, DocumentSession.close)
+        except Exception:
+            self._show_offers_again()  # before `Dialog` shows the error
+            raise
         self.finish(opened)
 
     def _show_offers_again(self) -> None:
         self._opening = None
         self.remove_class("-named")
         self.show_message("")
-
-    @on(Worker.StateChanged)
-    def _on_opening_failed(self, event: Worker.StateChanged) -> None:
-        if event.worker is self._opening and event.state is WorkerState.ERROR:
-            self._show_offers_again()  # before `Dialog` shows the error
 
     @override
     def action_leave(self) -> None:

@@ -36,14 +36,10 @@ class PickerDialog(ListDialog[str, str | None]):
         choices: Sequence[PickerItem[str]],
         current: str,
         services: Services,
-        foot: KeyHints | None = None,
+        foot: KeyHints,
         placeholder: str = "Type to filter",
     ) -> None:
-        """Offer `choices`, with the cursor on the value `current`.
-
-        `foot` names the keys if they are other than enter to choose and esc to cancel.
-        """
-        foot = foot or make_foot("enter to choose", "esc to cancel")
+        """Offer `choices`, with the cursor on the value `current`. `foot` names the keys."""
         super().__init__(title, foot, placeholder=placeholder, current=current)
         self.choices = choices
         self.services = services
@@ -74,7 +70,8 @@ class ThemeDialog(PickerDialog):
             _make_choice(name, "dark" if theme.dark else "light", "", "●" if name == self._original else "")
             for name, theme in sorted(app.available_themes.items())
         ]
-        super().__init__("Theme", choices, self._original, services)
+        foot = make_foot("enter to choose", "esc to cancel")
+        super().__init__("Theme", choices, self._original, services, foot)
 
     @override
     def preview(self, item: str) -> None:
