@@ -144,6 +144,8 @@ def test_no_text_becomes_a_heading_and_no_word_is_lost(texts: list[str]) -> None
 def test_the_charset_is_the_declared_one_or_what_browsers_assume() -> None:
     for start, charset in (("", "utf-8"), ("<meta charset=iso-8859-1>", "cp1252"), ("<meta charset=rot13>", "cp1252")):
         assert convert_html_file(f"{start}<p>Grüße".encode(charset), "page.html").text == "Grüße\n"
+    damaged = "<meta charset=utf-8><p>Größe über Länge ".encode() + b"\xff"
+    assert convert_html_file(damaged, "page.html").text == "Größe über Länge \ufffd\n"
 
 
 _COUNT = 100_000
