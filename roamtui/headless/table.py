@@ -50,11 +50,11 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
     if plan.model.name == OFFLINE:
         write_notice("Each cell is the best passage of a document. For answers, choose a model with --model.")
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""
-    write_notice(f"{format_progress(run)}{kept}. The table is in {table.folder}")
+    write_notice(f"{format_progress(run)}{kept}. Its cells are kept in {table.folder}")
     if run.problems:
         is_unfinished = bool(run.stop_reason or run.unanswered)
         advice = ("To continue, run the same command again.",) if is_unfinished else ()
         warn(" ".join((*run.problems, *advice)))
     if output_path is not None:
-        write_export(path, text)  # last, because a person whose file fails must know where the table is
+        write_export(path, text)  # last, because a person whose file fails must know where the cells are
     return int(bool(run.unreadable or run.stop_reason or run.states[CellState.FAILED]))

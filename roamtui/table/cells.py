@@ -51,7 +51,7 @@ class CellState(StrEnum):
     @property
     def label(self) -> str:
         """The state in words."""
-        return self.value.replace("_", " ")
+        return "not proven" if self is CellState.PARTLY else self.value.replace("_", " ")
 
 
 _SIGNS = {

@@ -37,7 +37,7 @@ def test_where_the_table_is_is_told_although_its_file_cannot_be_written(
     model = ScriptedModel([remove_folder, *[ScriptedReply(text="Not found: no.")] * 9])
     with pytest.raises(RoamtuiError, match="Could not write"):
         run_table(table, make_plan(model), tmp_path / "out" / "table.md")
-    assert f"The table is in {tmp_path / 'table'}" in capsys.readouterr().err
+    assert f"Its cells are kept in {tmp_path / 'table'}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
