@@ -21,7 +21,7 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
     parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
     help_text = "with export: where the document is now, if it has moved"
-    parser.add_argument("--in", dest="moved_to", metavar="SOURCE", help=help_text)
+    parser.add_file_argument("--in", dest="moved_to", metavar="SOURCE", help=help_text)
     parser.add_flag("--all", "list conversations from `roamtui ask` too")
     add_yes(parser)
 
@@ -82,7 +82,7 @@ def _add_recheck_arguments(parser: CommandParser) -> None:
     parser.add_file_argument("targets", metavar="ID|FILE", nargs="*", help=help_text)
     parser.add_flag("--all", "every saved conversation")
     help_text = "look in this source, not in the recorded one"
-    parser.add_argument("--in", dest="source", metavar="SOURCE", help=help_text)
+    parser.add_file_argument("--in", dest="source", metavar="SOURCE", help=help_text)
     parser.add_flag("--since", "report only what changed since the answers")
 
 
