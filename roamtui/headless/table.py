@@ -40,6 +40,10 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         run = asyncio.run(
             fill_table(table, plan, lambda run, _cell: progress.show(format_progress(run)), say_estimate)
         )
+    except KeyboardInterrupt:
+        progress.end()
+        write_notice(f"Stopped. The cells that are filled are kept in {table.folder}")
+        raise
     finally:
         progress.end()
     if note := plan.model.note:

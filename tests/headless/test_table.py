@@ -1,6 +1,7 @@
 """`roamtui table`: what it prints beside the table."""
 
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def test_where_the_table_is_is_told_although_its_file_cannot_be_written(
     with pytest.raises(RoamtuiError, match="Could not write"):
         run_table(table, make_plan(model), tmp_path / "out" / "table.md")
     assert f"Its cells are kept in {tmp_path / 'table'}" in capsys.readouterr().err
+
+
+def test_where_the_table_is_is_told_when_a_person_stops_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(_request: ModelRequest) -> ScriptedReply:
+        signal.raise_signal(signal.SIGINT)
+        return ScriptedReply(text="Not found: no.")
+
+    table = define(tmp_path / "table", write_leases(tmp_path / "leases"), PERIOD)
+    with pytest.raises(KeyboardInterrupt):
+        run_table(table, make_plan(ScriptedModel([stop] * 9)), None)
+    assert f"The cells that are filled are kept in {tmp_path / 'table'}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
