@@ -26,7 +26,7 @@ def opened(home: Path) -> Iterator[PseudoTerminal]:
     guide.write_text("# Guide\n\n## Part\n\nThe deposit is 7 euros.\n")
     environ = {"TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none"}
     with closing(PseudoTerminal([guide], home, environ=environ)) as terminal:
-        terminal.wait_for(b"sk this document")
+        terminal.wait_for(b"sk a question")
         yield terminal
 
 

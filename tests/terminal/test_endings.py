@@ -44,7 +44,7 @@ def streaming(
         )
         with closing(opened) as terminal:
             if not arguments:
-                terminal.wait_for(b"sk this document")
+                terminal.wait_for(b"sk a question")
                 terminal.type(b"What is it?\r")
             terminal.wait_for(b"is small")
             yield terminal

@@ -22,7 +22,7 @@ _WINDOWS_MAX = 15
 def test_an_idle_app_draws_nothing_and_wakes_at_most_20_times_a_second(tmp_path: Path, key: bytes) -> None:
     environ = {"COLORTERM": "truecolor", "XDG_DATA_HOME": str(tmp_path)}
     with open_guide(tmp_path, "--model", "offline", **environ) as terminal:
-        terminal.wait_for(b"sk this document")
+        terminal.wait_for(b"sk a question")
         terminal.type(key)
         windows: list[tuple[int, bytes]] = []
         while not windows or windows[-1][0] > _WAKES_MAX * _WINDOW_SECONDS or windows[-1][1]:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 
 def test_a_paste_neither_asks_a_question_nor_quits(tmp_path: Path, home_dir: Path) -> None:
     with open_guide(tmp_path) as terminal:
-        terminal.wait_for(b"sk this document")
+        terminal.wait_for(b"sk a question")
         terminal.type(b"\x1b[200~deposit\x1b[201~\r\x11\nafter\x1b\x11wards\x1b[201~")
         terminal.wait_for(b"afterwards")
         terminal.type(b"\x1b[200~, and more\x1b[201~")
@@ -24,7 +24,7 @@ def test_a_paste_neither_asks_a_question_nor_quits(tmp_path: Path, home_dir: Pat
 @pytest.mark.parametrize("data", [b"caf\xe9 ", b"\xff", b"\x1b[200~caf\xe9 latin1\x1b[201~"])
 def test_bytes_that_are_not_utf_8_do_not_end_the_app(tmp_path: Path, data: bytes) -> None:
     with open_guide(tmp_path) as terminal:
-        terminal.wait_for(b"sk this document")
+        terminal.wait_for(b"sk a question")
         terminal.type(data + b" and more")
         terminal.wait_for(b"and more")
         assert terminal.process.poll() is None

@@ -192,6 +192,7 @@ async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: C
         (("right", "e", "r"), "older", ""),
         (("enter",), "", "old"),
         (("backspace", "n"), "n", ""),
+        (("ctrl+c", "n"), "n", ""),
         (("up", "down", "e", "r"), "older", ""),
     ],
 )

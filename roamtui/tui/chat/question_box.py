@@ -73,6 +73,11 @@ class QuestionBox(TextArea):
         self.selection = Selection((0, 0), self.document.end)
         self._selected_draft = self.text
 
+    @property
+    def chosen_text(self) -> str:
+        """The selected text, unless it is a draft that was only selected to be replaced."""
+        return "" if self.selected_text == self._selected_draft else self.selected_text
+
     def keep_replaced_draft(self) -> None:
         """After a change, put a selected draft that other text has replaced into the history."""
         draft = self._selected_draft
