@@ -144,8 +144,13 @@ def format_verification(citations: Sequence[Citation]) -> str:
     changed = sum(citation.is_lost for citation in citations)
     apart = sum(citation.is_apart for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed - apart
-    counts = {"where cited": verified, "elsewhere": elsewhere, APART_LABEL: apart}
-    counts |= {CHANGED_LABEL: changed, UNREAD_LABEL: unread}
+    counts = {
+        "where cited": verified,
+        "elsewhere": elsewhere,
+        APART_LABEL: apart,
+        CHANGED_LABEL: changed,
+        UNREAD_LABEL: unread,
+    }
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
 

@@ -76,8 +76,11 @@ _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
-_STATES = {**{state.label: state for state in QuoteState}, CHANGED_LABEL: QuoteState.EXACT}
-_STATES[APART_LABEL] = QuoteState.NOT_FOUND
+_STATES = {
+    **{state.label: state for state in QuoteState},
+    APART_LABEL: QuoteState.NOT_FOUND,
+    CHANGED_LABEL: QuoteState.EXACT,
+}
 """The state of a quote by its label in an export. A quote that has changed since was found at first."""
 
 

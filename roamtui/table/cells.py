@@ -146,7 +146,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     faults = [] if column.fits(value) else [f"expected {column.type_description}"]
     quotes = [citation for citation in citations if citation.quote is not None]
     if quotes:
-        faults += [citation.state.label for citation in quotes if not citation.is_verified][:1]
+        faults += [citation.label for citation in quotes if not citation.is_verified][:1]
     else:
         has_passage = any(citation.state is QuoteState.PASSAGE for citation in citations)
         faults.append((QuoteState.PASSAGE if has_passage else QuoteState.NO_QUOTE).label)

@@ -3,12 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.citations import Citation, Nearest, QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.outline.coverage import Coverage
 from roamtui.table.cells import Cell, CellState, complete_cell
 from roamtui.table.columns import Column
+from roamtui.text import Span
 
 _EMPTY = Cell(row="a.md", column="fee", text_hash="", model="m", state=CellState.FAILED)
 _COLUMN = Column(question="What does it cost?")
@@ -19,6 +20,10 @@ def _cite(quote: str | None, state: QuoteState = QuoteState.EXACT) -> Citation:
 
 
 _SECTION = replace(_cite(None), marks=(0,))
+_APART = replace(
+    _cite("2 … euros", QuoteState.NOT_FOUND),
+    nearest=Nearest(text="2. Of euros", span=Span(doc="", start=0, end=11), is_read=True, is_apart=True),
+)
 
 
 def _complete(answer: str, *citations: Citation, stopped: StopReason = StopReason.ANSWERED, error: str = "") -> Cell:
@@ -35,8 +40,9 @@ def _complete(answer: str, *citations: Citation, stopped: StopReason = StopReaso
         ((), CellState.PARTLY, "no quote"),
         ((_cite(None),), CellState.PARTLY, "no quote"),
         ((_cite("2 euros"), _cite("3 euros", QuoteState.NOT_FOUND)), CellState.PARTLY, QuoteState.NOT_FOUND.label),
+        ((_APART,), CellState.PARTLY, "not within one sentence"),
     ],
-    ids=["a quote", "no citation", "a section", "a false quote"],
+    ids=["a quote", "no citation", "a section", "a false quote", "a quote from two sentences"],
 )
 def test_a_value_is_found_only_if_all_its_quotes_are(
     citations: tuple[Citation, ...], state: CellState, note: str

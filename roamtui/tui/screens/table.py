@@ -208,7 +208,7 @@ class TableScreen(Screen[None]):
             ending = [cell.note] if cell.value and cell.note else []
             if best is not None:
                 ending.append(PATH_STEP.join(filter(None, [*best.path, best.place])))
-                ending += [best.state.label] if has_verdict else []
+                ending += [best.label] if has_verdict else []
             # the note may say the same as the quote's label
             told = " · ".join(dict.fromkeys(filter(None, ending)))
             lines.append(Content.styled(shorten(sanitise_line(told), width), "$muted"))
