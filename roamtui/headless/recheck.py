@@ -265,9 +265,10 @@ def read_claims_of_file(
     main, added = parse_source_lines(text)
     opened = open_source(main, added)
     library = opened if isinstance(opened, Library) else None
-    claims = read_exported_claims(text, name)
-    if not claims and (main or not replaces_source):
+    if main or not replaces_source:
         claims = read_claims(text, name, library)
+    else:
+        claims = read_exported_claims(text, name)
     if not claims and replaces_source:
         claims = read_quotations(text, name, library)
     return [claim if claim.source else replace(claim, source=main, added_sources=added) for claim in claims]

@@ -45,7 +45,7 @@ def print_skipped(library: Library) -> None:
     paths = [Path(name) for name in split_sources(library.source)]
     listing = list_files(paths) if library.root.columns.is_listing else None
     listed = {} if listing is None else listing.skipped
-    skipped = {kind.value[1]: sorted(names) for kind, names in listed.items()}
+    skipped = {kind.plural: sorted(names) for kind, names in listed.items()}
     if problems := [document.problem for document in library.documents if document.problem]:
         skipped["files that cannot be read"] = problems
     if empty := library.empty_names:

@@ -62,6 +62,11 @@ class SkippedKind(Enum):
     TOO_DEEP = ("folder nested too deeply", "folders nested too deeply")
     OTHER = ("file of another kind", "files of other kinds")
 
+    @property
+    def plural(self) -> str:
+        """The words for several."""
+        return self.value[1]
+
 
 class ListedFile(Struct, frozen=True, kw_only=True):
     """A file of a source."""
@@ -92,7 +97,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     def left_out(self) -> tuple[str, ...]:
         """Each kind of skipped file that may be a document, in a few words."""
         documents = [kind for kind in self.skipped if kind is not SkippedKind.OTHER]
-        kinds = [f"{format_file_names(sorted(self.skipped[kind]))} ({kind.value[1]})" for kind in documents]
+        kinds = [f"{format_file_names(sorted(self.skipped[kind]))} ({kind.plural})" for kind in documents]
         return (*kinds, _FULL.format(FILES_MAX)) if self.is_cut else tuple(kinds)
 
     @property
@@ -132,7 +137,9 @@ def list_folder(folder: Path) -> Listing:
     files: dict[str, ListedFile] = {}
     skipped: dict[SkippedKind, list[str]] = {kind: [] for kind in SkippedKind}
     ignore_file = root / _IGNORE_NAME
-    watched = [folder.absolute(), *filter(Path.is_file, (ignore_file,))]  # a link may lead elsewhere later
+    watched = [folder.absolute()]  # a link may lead elsewhere later
+    if ignore_file.is_file():
+        watched.append(ignore_file)
     for place, inner, names in os.walk(
         root, onerror=lambda error: skipped[SkippedKind.UNREADABLE].append(Path(error.filename).name)
     ):
