@@ -42,7 +42,7 @@ class SpendingLimit:
         """Reserve the expected cost of a request for an account that has `spent` this much so far.
 
         Return None if this request and all running ones could exceed the limit. Otherwise, return a function
-        to call when the request has ended, with all that the account has spent by then.
+        to call once the request has ended. Its argument is what the account has spent by then.
         """
         reservation = (account, request.cost_usd or 0.0)
         with self._lock:

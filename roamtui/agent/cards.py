@@ -29,7 +29,7 @@ class PassageCard(Struct, frozen=True):
 
     @property
     def beside(self) -> str:
-        """The row of another table that says what the row of the passage is about; empty if none does."""
+        """A row of another table that explains the row of the passage. Empty if there is none."""
         return shorten(self.passage.key_sentence.beside, _WORDS_LENGTH_MAX)
 
     @property

@@ -195,7 +195,7 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 def make_search_event(
     library: Library, query: str, hits: Iterable[Hit], read_ids: Container[str] = ()
 ) -> SectionsSearched:
-    """Make the event of a search. `read_ids` are the sections of which the model gets more than a line."""
+    """Make the event of a search. The model gets more than a line of each section in `read_ids`."""
     search_hits = (
         SearchHit(
             section_id=hit.section_id,

@@ -58,7 +58,7 @@ class CommandParser(ArgumentParser):
     """A parser that reports wrong use as a `UsageError`."""
 
     quoted_argument = ""
-    """The name of the argument that has several words, or empty if there is none."""
+    """The name of the argument that takes several words. Empty if none does."""
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
         """Raise `UsageError`. If it helps, name the nearest option, or advise quotation marks."""

@@ -220,7 +220,7 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def size_label(self) -> str:
-        """How many questions it has or, if there are none, how many open sections."""
+        """The number of its questions. Without questions, the number of its open sections, if it has any."""
         if self.questions or not self.open_sections:
             return format_count(self.questions, "question")
         return f"{format_count(self.open_sections, 'section')} open, no question yet"
