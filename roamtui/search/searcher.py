@@ -193,11 +193,14 @@ class Searcher:
         with self._lock:
             try:
                 vectors = self._update_indexes()
-                if vectors is not None and vectors.missing:
-                    self._embed(vectors, vectors.iter_missing((*self._found_ids, *first)), _SMALL_BATCH)
+                if vectors is None:
+                    return False
+                self._embed(vectors, vectors.iter_missing((*self._found_ids, *first)), _SMALL_BATCH)
+                if not vectors.missing:
+                    self._save(vectors)
             except RoamtuiError:  # the next search reports it
                 return False
-            return vectors is not None and vectors.missing > 0
+            return vectors.missing > 0
 
     def compare(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return how near each text is to a query in meaning, as cosines; none without a local embedder.
@@ -332,11 +335,12 @@ class Searcher:
         self._save(vectors)
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
-        """Embed up to `count` of the chunks, and save if enough vectors are unsaved. Return how many."""
+        """Embed up to `count` of the chunks, and save each time that enough are unsaved. Return how many."""
         batch = dict(islice(chunks, count))
+        unsaved = vectors.unsaved
         if batch:
             vectors.embed(batch)
-        if vectors.unsaved >= _SAVED_AT_ONCE or not vectors.missing:
+        if vectors.unsaved // _SAVED_AT_ONCE > unsaved // _SAVED_AT_ONCE:
             self._save(vectors)
         return len(batch)
 

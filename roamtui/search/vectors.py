@@ -212,20 +212,20 @@ class VectorIndex:
         self._unsaved += rows
 
     def save(self) -> None:
-        """Save the vectors made since the last call. If that fails, these are never saved.
+        """Save the vectors that are not in the store yet. If that fails, the next call tries again.
 
         Once no vector is missing and all files are loaded, stored vectors of other text are deleted.
         """
-        unsaved, self._unsaved = self._unsaved, []
-        if unsaved:
-            keys = [self._keys[row] for row in unsaved]
-            vectors = (vector.tobytes() for vector in self._matrix[unsaved].astype(_STORED_TYPE))
+        if self._unsaved:
+            keys = [self._keys[row] for row in self._unsaved]
+            vectors = (vector.tobytes() for vector in self._matrix[self._unsaved].astype(_STORED_TYPE))
             self._store.save(self._embedder.name, dict(zip(keys, vectors, strict=True)))
+            self._unsaved = []
         if self._unused and not self.missing:
-            unused, self._unused = self._unused, []
             nodes = map(self._library.node, self._library.walk())
             if all(node.is_loaded and not node.problem for node in nodes):
-                self._store.delete_unused(self._embedder.name, unused)
+                self._store.delete_unused(self._embedder.name, self._unused)
+            self._unused = []
 
     def embed_query(self, query: str) -> VectorArray:
         """Return the vector of a query. The first call may load a model."""

@@ -144,6 +144,21 @@ def test_a_full_disk_costs_only_what_would_be_kept(place: Place, monkeypatch: py
         place.open(HashedEmbedder(), needs_all_vectors=True).prepare()
 
 
+def test_what_could_not_be_saved_is_saved_later(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise IndexLostError("database is locked")
+
+    searcher = place.open(HashedEmbedder())
+    with monkeypatch.context() as patch:
+        patch.setattr(SectionStore, "save", fail)
+        searcher.search(LIBRARY, "bicycle")
+    assert searcher.vector_coverage == VectorCoverage(TOTAL, TOTAL)
+    assert not searcher.embed_ahead()
+    embedder = HashedEmbedder()
+    place.open(embedder).search(LIBRARY, "bicycle")
+    assert embedder.asked == ["bicycle"]
+
+
 def test_an_english_model_has_no_opinion_on_other_languages(place: Place) -> None:
     embedder = HashedEmbedder()
     place.open(embedder).search(LIBRARY, "Wie repariere ich das bicycle und wer bezahlt?")
