@@ -31,8 +31,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import get_time
 from roamtui.conversation.messages import OFFLINE, ToolCall
-from roamtui.conversation.question_flow import prepare_question, start_question
-from roamtui.conversation.state import ConversationState, fold_events
+from roamtui.conversation.question_flow import start_question
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
@@ -90,17 +90,16 @@ async def answer_offline(
     conversation: Conversation, searcher: Searcher | None, question: str, options: AskOptions
 ) -> QuestionAnswered:
     """Begin a question, and open the sections of the best passages. The outcome quotes these passages."""
-    preparation = prepare_question(conversation.state, options)
-    state = fold_events(conversation.state, *preparation)
     asked = QuestionAsked(
         question=question,
         within=options.within,
+        model=OFFLINE,
         server="",
         asked_at=get_time(),
         is_one_shot=options.is_one_shot,
     )
     context = PromptContext(system="", outline="", model=OFFLINE)  # no model reads it
-    await conversation.apply(*preparation, *start_question(state, asked, context))
+    await conversation.apply(*start_question(conversation.state, options, asked, context))
     found = _Found(question=question, query=question)
     error = _NO_SEARCH
     state = conversation.state

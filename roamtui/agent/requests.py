@@ -25,7 +25,7 @@ from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import estimate_hits_room, prepare_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
-from roamtui.conversation.update import AskOptions, Events
+from roamtui.conversation.update import AskOptions
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.worker_protocol import ModelFailure
 from roamtui.outline.coverage import measure_coverage
@@ -52,8 +52,8 @@ class RequestBuilder(Struct, kw_only=True):
     async def begin(self, question: str, options: AskOptions) -> None:
         """Record the question with the text that is sent with it: search results, or a whole document."""
         within = options.within
-        preparation = prepare_question(self.conversation.state, options)
-        state = fold_events(self.conversation.state, *preparation)
+        state = self.conversation.state
+        state = fold_events(state, *prepare_question(state, options))
         found = QuestionContext()
         if self.model.small_reason:
             found = await self._choose_brief(state, question, within, self.budget.messages_max)
@@ -69,28 +69,25 @@ class RequestBuilder(Struct, kw_only=True):
         asked = QuestionAsked(
             question=question,
             within=within,
+            model=self.model.name,
             server=self.model.facts.server,
             asked_at=get_time(),
+            preface=found.text,
             excerpts=found.excerpts,
             is_one_shot=options.is_one_shot,
         )
         searched = make_search_event(state.library, question, found.hits, found.read_ids)
         search_events = (searched,) if found.hits else ()
-        context: PromptContext | None = None
-        if self.brief is None:
-            opened = tuple(each for each in found.auto_opened if each not in state.open_sections)
-            context = await self._build_prompt_context(state, opened, has_clear_hit=found.has_clear_hit)
-            context = replace(context, search_events=search_events)
+        if self.brief is not None:
+            asked = replace(asked, number=len(state.exchanges) + 1)
+            preparation = prepare_question(self.conversation.state, options)
+            await self.conversation.apply(*preparation, asked, *search_events)
+            return
+        opened = tuple(each for each in found.auto_opened if each not in state.open_sections)
+        context = await self._build_prompt_context(state, opened, has_clear_hit=found.has_clear_hit)
+        context = replace(context, search_events=search_events)
         # The person may have opened or closed sections during the search.
-        preparation = prepare_question(self.conversation.state, options)
-        state = fold_events(self.conversation.state, *preparation)
-        if context is None:
-            number = len(state.exchanges) + 1
-            asked = replace(asked, number=number, model=self.model.name, preface=found.text)
-            events: Events = (asked, *search_events)
-        else:
-            events = start_question(state, asked, context)
-        await self.conversation.apply(*preparation, *events)
+        await self.conversation.apply(*start_question(self.conversation.state, options, asked, context))
         if self._is_whole_open(self.conversation.state):
             self.tools = {}
 

@@ -57,14 +57,18 @@ def prepare_question(state: ConversationState, options: AskOptions) -> Events:
     return (*removed, open_without_text(fold_events(state, *removed), options.open_first))
 
 
-def start_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
+def start_question(
+    state: ConversationState, options: AskOptions, asked: QuestionAsked, context: PromptContext
+) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
     First, make room for the question and its search results. Then deliver the text of sections that the
     person opened, and open those in `context.auto_opened`. The preface has these texts, the search results,
     and remarks on what the person asks about and reads. An event names the sections that had no room.
     """
-    asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
+    preparation = prepare_question(state, options)
+    state = fold_events(state, *preparation)
+    asked = replace(asked, number=len(state.exchanges) + 1)
     budget = context.budget
     question_tokens = _estimate_question(asked, context)
     hits_tokens = estimate_tokens(context.hits_text)
@@ -92,7 +96,8 @@ def start_question(state: ConversationState, asked: QuestionAsked, context: Prom
     asked = replace(asked, preface="\n\n".join(parts))
     without_room = tuple(result for result in pending.results if result.status is OpenStatus.NO_ROOM)
     refused = (replace(pending, results=without_room, sections=()),) if without_room else ()
-    return (*events, asked, *refused, *context.search_events, *((found,) if found_texts else ()))
+    opening = (found,) if found_texts else ()
+    return (*preparation, *events, asked, *refused, *context.search_events, *opening)
 
 
 def _make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:
@@ -113,21 +118,21 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
 
 
 def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsOpened:
-    """Deliver open sections whose text the model lacks. Those without room wait for the next question.
+    """Deliver the text of open sections that the model lacks. Those without room wait for the next question.
 
-    A section with 0 `tokens` was open inside a section that had its text. It is delivered only if that
+    A section has 0 `tokens` if another open section had its text. The model lacks this text only if that
     section has been closed since.
     """
     library = state.library
     delivered = state.collect_delivered()
-    pending_ids = tuple(
-        section.section_id
-        for section in state.open_sections.values()
-        if section.section_id in library and not (section.deliveries or section.is_closing)
-        if section.tokens or subtract_delivered(library.node(section.section_id).own_content_span, delivered)
-    )
-    deliver = OpenSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room_tokens)
-    return open_for_agent(state, deliver)
+    pending_ids: list[str] = []
+    for section_id, section in state.open_sections.items():
+        if section_id not in library or section.deliveries or section.is_closing:
+            continue
+        if section.tokens or subtract_delivered(library.node(section_id).own_content_span, delivered):
+            pending_ids.append(section_id)
+    command = OpenSections(section_ids=tuple(pending_ids), origin=Origin.AGENT, room_tokens=room_tokens)
+    return open_for_agent(state, command)
 
 
 def estimate_hits_room(state: ConversationState, question: str, context: PromptContext) -> int:

@@ -497,26 +497,25 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
     """Keep the first `kept_count` exchanges. Undo what the agent opened and closed for the others."""
     removed = state.exchanges[kept_count]
     before = _by_id(removed.open_before)
+    opened = state.open_sections
     events = (event for exchange in state.exchanges[kept_count:] for event in exchange.events)
     closings = (event for event in events if isinstance(event, SectionsClosed))
     unwanted = {each for event in closings if event.origin is Origin.PERSON for each in event.section_ids}
-    sections: list[OpenedSection] = []
-    for section_id, section in {**before, **state.open_sections}.items():
-        is_new = section_id not in before
-        if is_new and section.opened_by is Origin.AGENT and not section.is_pinned:
-            continue
-        is_gone = removed.is_stale or section_id in unwanted
-        if is_gone and section_id not in state.open_sections:
-            continue
-        earlier = section if is_new else replace(before[section_id], is_pinned=section.is_pinned)
-        sections.append(replace(earlier, deliveries=()) if is_new or removed.is_stale else earlier)
-    # If there was no rebuild since the question, the transcript before it is still exactly what the model
-    # got.
+    sections: dict[str, OpenedSection] = {}
+    for section_id, section in before.items():
+        if section_id in opened or not (removed.is_stale or section_id in unwanted):
+            is_pinned = opened.get(section_id, section).is_pinned
+            deliveries = () if removed.is_stale else section.deliveries
+            sections[section_id] = replace(section, is_pinned=is_pinned, deliveries=deliveries)
+    for section_id, section in opened.items():
+        if section_id not in before and (section.opened_by is Origin.PERSON or section.is_pinned):
+            sections[section_id] = replace(section, deliveries=())  # they were part of a removed question
+    # Without a rebuild since the question, the transcript before it is still exactly what the model got.
     was_rebuilt = state.rebuilt.first_with_steps >= kept_count
     return replace(
         state,
         exchanges=state.exchanges[:kept_count],
         replaced=removed.answers,
-        open_sections=_by_id(sections),
+        open_sections=sections,
         needs_rebuild=state.needs_rebuild or was_rebuilt,
     )

@@ -181,24 +181,26 @@ def _mask(answer: str, marks: Iterable[IdMark]) -> str:
 
 
 def _bind(masked: str, quotes: Sequence[Quotation], marks: Sequence[CitedId]) -> Iterator[Quotation]:
-    """Yield the quotes of a sentence, each with the marks directly after it, or else with the nearest."""
-    # the sentence names a section before it quotes
-    leads = bool(quotes and marks) and marks[0].start < quotes[0].start
+    """Yield the quotes of a sentence with their marks: those directly after the quote, if there are any.
+
+    Otherwise, if the sentence names a section before its first quote, they are the marks between this quote
+    and the one before it, nearest first, or else the marks of the one before it. In other sentences, marks
+    anywhere after the quote come first.
+    """
+    names_section_first = bool(quotes and marks) and marks[0].start < quotes[0].start
     starts = [mark.start for mark in marks]
     chosen: Sequence[CitedId] = ()
-    position = 0
+    end_before = 0
     for quote in quotes:
         index = bisect_left(starts, quote.start)
+        first = max(bisect_left(starts, end_before), index - _CANDIDATES_MAX)
+        preceding = marks[first:index][::-1] or chosen
         following = marks[index : index + _CANDIDATES_MAX]
-        adjacent = _MARKS_AFTER_QUOTE.match(masked, quote.end)
-        chosen_before = chosen
-        chosen = [mark for mark in following if adjacent and mark.start < adjacent.end()]
-        if not chosen:
-            first = max(bisect_left(starts, position), index - _CANDIDATES_MAX)
-            preceding = marks[first:index][::-1] or chosen_before
-            chosen = preceding if leads else following or preceding
+        match = _MARKS_AFTER_QUOTE.match(masked, quote.end)
+        adjacent = [mark for mark in following if match is not None and mark.start < match.end()]
+        chosen = adjacent or (preceding if names_section_first else following or preceding)
         yield replace(quote, marks=chosen)
-        position = quote.end
+        end_before = quote.end
 
 
 def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -> list[Quotation]:

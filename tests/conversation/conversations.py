@@ -26,7 +26,15 @@ from roamtui.conversation.messages import Message, Role, ToolCall
 from roamtui.conversation.question_flow import finish_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
-from roamtui.conversation.update import CloseSections, Command, Events, OpenSections, PinSections, update
+from roamtui.conversation.update import (
+    AskOptions,
+    CloseSections,
+    Command,
+    Events,
+    OpenSections,
+    PinSections,
+    update,
+)
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from tests.fakes.replay import replay_events
@@ -117,7 +125,8 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
 def begin(
     state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
 ) -> ConversationState:
-    return fold_events(state, *start_question(state, QuestionAsked(question=question), context))
+    asked = QuestionAsked(question=question, model=context.model)
+    return fold_events(state, *start_question(state, AskOptions(), asked, context))
 
 
 def plan_step(state: ConversationState, titles: Sequence[str]) -> Events:
@@ -208,7 +217,8 @@ class Recorder:
         self.events += (*events, *identified)
 
     def begin(self, question: str = "Why?") -> Self:
-        self.apply(start_question(self.state, QuestionAsked(question=question), PROMPT_CONTEXT))
+        asked = QuestionAsked(question=question, model=PROMPT_CONTEXT.model)
+        self.apply(start_question(self.state, AskOptions(), asked, PROMPT_CONTEXT))
         return self
 
     def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Self:
