@@ -138,15 +138,13 @@ def format_verification(citations: Sequence[Citation]) -> str:
     verified = sum(citation.is_verified for citation in citations)
     if not states:
         return ""
-    if verified == len(states):
-        return f"{verified}/{format_count(verified, 'quote')} found in the text"
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_lost for citation in citations)
     apart = sum(citation.is_apart for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed - apart
     counts = {
-        "where cited": verified,
-        "elsewhere": elsewhere,
+        "found in the text": verified,
+        "found in another section": elsewhere,
         APART_LABEL: apart,
         CHANGED_LABEL: changed,
         UNREAD_LABEL: unread,

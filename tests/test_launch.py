@@ -185,7 +185,7 @@ def test_the_demo_plays_in_lines_on_a_dumb_terminal(
     assert launch.run() == 0
     out = capsys.readouterr().out
     assert f"Ask: {model.question}\n" in out
-    assert "5 quotes: 4 where cited" in out
+    assert "5 quotes: 4 found in the text, 1 not in" in out
 
 
 def test_the_progress_of_a_conversion_leaves_no_line_behind(monkeypatch: pytest.MonkeyPatch) -> None:
