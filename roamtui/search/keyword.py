@@ -149,7 +149,7 @@ class KeywordRanker:
             raise error
         if self._store is not None:
             self._store.close()
-        warning = f"The search index on disk cannot be used ({error}), so a new one is kept in memory."
+        warning = f"The search index on disk cannot be used ({error}), so it is built again."
         self._location.on_warning(warning)
         self._location = self._store = self._index = None
 

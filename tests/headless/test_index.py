@@ -58,4 +58,7 @@ def test_a_damaged_index_is_built_again_and_says_whether_it_compares_by_meaning(
     path.parent.mkdir(parents=True)
     path.write_bytes(b"damaged " * 1_000)
     run_index(library, RetrievalOptions(), services, None, SpendingLimit(is_shared=True), assume_yes=True)
-    assert told in capsys.readouterr().out
+    output = capsys.readouterr()
+    assert told in output.out
+    warned = output.err.splitlines()[0]
+    assert warned == "roamtui: The search index on disk cannot be used (file is not a database), so it is built again."

@@ -92,7 +92,7 @@ def test_a_damaged_file_is_replaced_with_a_warning(folder: _IndexFolder, kept: i
     folder.index()
     data = folder.path.read_bytes()
     folder.path.write_bytes(data[:kept] + filling * ((len(data) - kept) // max(1, len(filling))))
-    _check_that_memory_replaces_it_once(folder, folder.open())
+    _check_that_it_is_built_again_once(folder, folder.open())
 
 
 def test_reading_summaries_waits_for_no_writer_and_changes_nothing(folder: _IndexFolder) -> None:
@@ -135,15 +135,15 @@ def test_tables_that_are_damaged_while_in_use_are_filled_again(folder: _IndexFol
     with closing(sqlite3.connect(folder.path)) as connection:
         connection.execute(damage)
         connection.commit()
-    _check_that_memory_replaces_it_once(folder, ranker)
+    _check_that_it_is_built_again_once(folder, ranker)
     assert load_summaries(folder.path) == {"digest": "Paid for."}
 
 
-def _check_that_memory_replaces_it_once(folder: _IndexFolder, ranker: KeywordRanker) -> None:
+def _check_that_it_is_built_again_once(folder: _IndexFolder, ranker: KeywordRanker) -> None:
     assert _finds(ranker, "sweet") == ["Dates"]
     assert _finds(folder.open(), "sweet") == ["Dates"]
     assert folder.index().store.path == folder.path
-    assert ["memory" in warning for warning in folder.warnings] == [True]
+    assert ["built again" in warning for warning in folder.warnings] == [True]
 
 
 def test_a_full_disk_means_memory(folder: _IndexFolder) -> None:
