@@ -22,8 +22,8 @@ _OWNER_ONLY_FILE = 0o600
 _ANY_FILE = 0o666
 """The mode of an ordinary new file, before the system applies the umask."""
 _STANDARD_INPUT = re.compile(r"-(?:[0-9a-f]{32}| \(standard input\))?")
-_NAME_MAX = 60
-"""Maximum characters of a name that a temporary file takes over: four bytes each still fit a file system."""
+_NAME_BYTES_MAX = 240
+"""Maximum bytes of a name that a temporary file takes over: with its own part, they fit a file system."""
 _BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
 
@@ -138,7 +138,8 @@ def replace_file(path: Path, data: bytes, *, is_private: bool = True, is_flushed
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     target = path.resolve()
-    temporary = target.with_name(f".{target.name[:_NAME_MAX]}-{os.urandom(4).hex()}")
+    name = os.fsencode(target.name)[:_NAME_BYTES_MAX].decode("utf-8", "ignore")
+    temporary = target.with_name(f".{name}-{os.urandom(4).hex()}")
     new_mode = _OWNER_ONLY_FILE if is_private else _ANY_FILE
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY_FLAG, new_mode)
     try:
