@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
-from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_source_missing
+from roamtui.conversation.library_sync import NOT_KEPT, get_source_key
 from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.state import ConversationState
@@ -38,7 +38,6 @@ from roamtui.models.redaction import strip_keys
 from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import get_cache_path, get_table_path, is_standard_input
-from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import IndexLostError, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher, make_searcher
@@ -234,16 +233,18 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         from roamtui.agent.agent import Agent
         from roamtui.conversation.conversation import Conversation
 
-        saved_id = _resolve_conversation_id(library, conversation_id, with_one_shots=with_one_shots)
+        store = open_store()
         conversation = Conversation(
             library,
-            store=open_store(),
+            store=store,
             options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
             source_loader=loader,
             open_source=self.open_added,
         )
-        if saved_id:
-            conversation.resume(saved_id)
+        if conversation_id is not None:
+            source = get_source_key(library)
+            latest = None if conversation_id else store.get_latest(source, with_one_shots=with_one_shots)
+            conversation.resume(conversation_id if latest is None else latest.id)
         # such as a note that a source of the conversation is gone
         for note in conversation.state.library.notes:
             if note not in library.notes:
@@ -361,21 +362,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             jobs=jobs,
         )
         return table, plan
-
-
-def _resolve_conversation_id(library: Library, conversation_id: str | None, *, with_one_shots: bool) -> str:
-    """Return the id of the conversation to resume, or an empty one if `conversation_id` is None."""
-    if conversation_id is None:
-        return ""
-    store = open_store()
-    if not conversation_id:
-        return store.get_latest(get_source_key(library), with_one_shots=with_one_shots).id
-    source = store.load(conversation_id).source
-    # if that source is gone, it may have been moved here or renamed
-    if source != get_source_key(library) and not is_source_missing(source):
-        shown = sanitise_line(source)
-        raise UsageError(f"conversation {conversation_id} is about {shown}. Open that document instead.")
-    return conversation_id
 
 
 def open_library(sources: Sequence[str]) -> Library:

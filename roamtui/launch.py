@@ -202,11 +202,12 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     def _resolve_conversation(self) -> Launch:
         store = open_store()
-        saved_id = self.conversation_id or store.get_latest().id
-        source = store.load(saved_id).source
-        if is_source_missing(source):
-            raise SourceError(explain_missing(source, f"run `roamtui SOURCE --conversation {saved_id}`"))
-        return replace(self, sources=split_sources(source), conversation_id=saved_id)
+        saved = store.load(self.conversation_id) if self.conversation_id else store.get_latest()
+        saved_id = self.conversation_id or saved.id
+        if is_source_missing(saved.source):
+            advice = f"run `roamtui SOURCE --conversation {saved_id}`"
+            raise SourceError(explain_missing(saved.source, advice))
+        return replace(self, sources=split_sources(saved.source), conversation_id=saved_id)
 
     def _is_table(self) -> bool:
         if len(self.sources) != 1 or not os.path.isdir(self.sources[0]):  # noqa: PTH112 - any text is allowed

@@ -28,7 +28,13 @@ from roamtui.conversation.library_loader import (
     load_nodes,
     make_fetch_request,
 )
-from roamtui.conversation.library_sync import identify_document, reload_state, resume_state
+from roamtui.conversation.library_sync import (
+    get_source_key,
+    identify_document,
+    is_source_missing,
+    reload_state,
+    resume_state,
+)
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.messages import RECORDED
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
@@ -44,6 +50,7 @@ from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import StoreError, UsageError
 from roamtui.parallel import call_in_thread, open_in_thread
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import make_short_name
 
 Subscriber = Callable[[ConversationEvent], None]
@@ -356,6 +363,11 @@ class Conversation:
         store = self.store
         assert store is not None, "without a store there is no saved conversation"
         log, state, warning = store.open(conversation_id)
+        # if its source is gone, it may have been moved here or renamed
+        if state.source != get_source_key(self.state.library) and not is_source_missing(state.source):
+            log.close()
+            shown = sanitise_line(state.source)
+            raise UsageError(f"conversation {conversation_id} is about {shown}. Open that document instead.")
         saved = replace(state, library=self.state.library, options=self.state.options)
         library = self.state.library
         source_loader = self.source_loader
