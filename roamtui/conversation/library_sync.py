@@ -94,13 +94,17 @@ def get_source_key(library: Library) -> str:
 
 def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
     """Say that the document of a conversation is gone, and what to do if it is in another place."""
-    if is_standard_input(source):
-        told = NOT_KEPT
-    else:
-        missing = ", ".join(map(format_file_path, list_missing(source)))
-        name = sanitise_line(missing) or "of this conversation"
-        told = f"The document {name} is no longer there."
-    return f"{told} If you have it in another place, {advice}."
+    told = NOT_KEPT if is_standard_input(source) else format_missing(source)
+    pronoun = "them" if len(list_missing(source)) > 1 else "it"
+    return f"{told} If you have {pronoun} in another place, {advice}."
+
+
+def format_missing(source: str) -> str:
+    """Say which documents of a conversation are gone."""
+    missing = list_missing(source)
+    names = sanitise_line(", ".join(map(format_file_path, missing))) or "of this conversation"
+    subject, verb = ("documents", "are") if len(missing) > 1 else ("document", "is")
+    return f"The {subject} {names} {verb} no longer there."
 
 
 def list_missing(source: str) -> list[str]:

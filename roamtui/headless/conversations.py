@@ -117,7 +117,7 @@ def print_noted_documents() -> None:
     counts, problems = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
     if lines or not problems:
-        write_display("".join(lines) or "No notes yet. In the app, the note key adds one.\n")
+        write_display("".join(lines) or "No notes yet. In the app, b adds one.\n")
     if problems:
         raise problems[0]
 
@@ -144,9 +144,7 @@ def print_or_delete_notes(
     store = NoteStore(folder, key)
     notes = store.read()
     if not notes:
-        raise problem or RoamtuiError(
-            "You have no notes on this document. In the app, the note key adds one."
-        )
+        raise problem or RoamtuiError("You have no notes on this document. In the app, b adds one.")
     if deletes:
         count = format_count(len(notes), "note")
         question = f"Delete {count} on {format_file_path(key)} permanently?"

@@ -113,7 +113,7 @@ def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
 
 
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
-    assert run("notes").out.startswith("No notes yet")
+    assert run("notes").out.startswith("No notes yet. In the app, b adds one.")
     library = open_library((str(garden),))
     folder = open_store().notes_folder
     note = make_note(library, make_span_citation(find(library, "Tools"), None, library), "Sharpen them.")

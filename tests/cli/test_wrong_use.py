@@ -136,6 +136,11 @@ def test_a_conversation_about_two_documents_continues_after_one_has_moved(
     new = shed.rename(garden.with_name("moved.md"))
     refused = run("--conversation", conversation, "--plain")
     assert refused.err.startswith(f"roamtui: The document {format_file_path(str(shed))} is no longer there.")
+    garden.rename(garden.with_name("kept.md"))
+    names = f"{format_file_path(str(garden))}, {format_file_path(str(shed))}"
+    told = f"The documents {names} are no longer there. If you have them in another place,"
+    assert told in run("--conversation", conversation, "--plain").err
+    garden.with_name("kept.md").rename(garden)
     assert "Resumed after question 1" in run(garden, new, "--conversation", conversation, "--plain").out
     assert run("recheck", conversation).code == 0
 

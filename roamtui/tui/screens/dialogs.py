@@ -19,10 +19,10 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.library_sync import is_source_missing, list_missing, replace_missing
+from roamtui.conversation.library_sync import format_missing, is_source_missing, list_missing, replace_missing
 from roamtui.errors import RoamtuiError
 from roamtui.output import check_output_path, write_export
-from roamtui.paths import expand_user, format_file_path, is_standard_input
+from roamtui.paths import expand_user, is_standard_input
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_line, sanitise_text
 from roamtui.sources.listing import list_paths
@@ -242,11 +242,10 @@ class PlaceDialog(PromptDialog):
     """Asks where missing documents of a conversation are. The result is the source with their new places."""
 
     def __init__(self, source: str) -> None:
-        missing = list_missing(source)
         super().__init__(
             "Where is the document now?",
-            "" if is_standard_input(source) else join_sources(missing),
-            detail=f"{', '.join(map(format_file_path, missing))} is no longer there.",
+            "" if is_standard_input(source) else join_sources(list_missing(source)),
+            detail=format_missing(source),
             is_selected=True,
             foot=make_foot("enter to open it there", "esc to cancel"),
             check=lambda typed: _NO_SUCH_PATH if is_source_missing(expand_sources(typed)) else "",
