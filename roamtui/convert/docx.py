@@ -434,18 +434,20 @@ def _read_size(formatting: Mapping[str, str]) -> float:
 def _list_marks(
     own: Mapping[str, str], formatting: Mapping[str, str], style: Style, *, is_smaller: bool
 ) -> tuple[str, ...]:
-    """List the HTML elements around a run. `own` is formatting that differs from that of its paragraph.
+    """List the HTML elements around a run. Only its `own` emphasis counts: a whole paragraph may be bold.
 
-    A raised or lowered position makes the run a script only if it `is_smaller` than the letters before it.
+    Its `formatting` includes that of the paragraph. A raised or lowered position makes it a script only if it
+    `is_smaller` than the letters before it.
     """
-    marks = [tag for look, tag in _MARKS.items() if has_format(own, look)]
+    emphasis = tuple(tag for look, tag in _MARKS.items() if has_format(own, look))
     align = formatting.get("vertAlign")
     position = formatting.get("position", "0") if is_smaller else "0"
-    if align == "superscript" or position.strip("0").isdecimal():
-        return (*marks, "sup")
-    if align == "subscript" or position.startswith("-"):
-        return (*marks, "sub")
-    return ("code",) if any(map(_INLINE_CODE_STYLE.match, style.names)) else tuple(marks)
+    is_raised = align == "superscript" or position.strip("0").isdecimal()
+    is_lowered = align == "subscript" or position.startswith("-")
+    if is_raised or is_lowered:
+        return (*emphasis, "sup" if is_raised else "sub")
+    is_code = any(map(_INLINE_CODE_STYLE.match, style.names))
+    return ("code",) if is_code else emphasis
 
 
 def _wrap_link(target: str, pieces: Iterable[_MarkedHtml]) -> Iterator[_MarkedHtml]:

@@ -6,7 +6,7 @@ All text from the document, the model or the person is escaped here. The page's 
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -52,9 +52,8 @@ from roamtui.sanitiser import sanitise_line, sanitise_text, strip_anchor
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
     """Render a conversation about `source` as a page that replays it. `library` is its current version."""
-    page = _ReplayPage(library)
+    page = _ReplayPage(state.exchanges, library)
     title = sanitise_line(state.title) or "Conversation"
-    articles = "".join(page.render_exchange(exchange) for exchange in state.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     own_parts = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
@@ -74,7 +73,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 <body>
 <header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
 <nav aria-label="Outline">{page.render_outline()}</nav>
-<main>{articles}</main>
+<main>{page.articles}</main>
 <div class="player" hidden role="region" aria-label="Replay"><button id="play">Play</button>
 <input id="place" type="range" min="0" value="0" aria-label="Place"></div>
 <script type="module">{script}</script>
@@ -84,16 +83,20 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 
 
 class _ReplayPage:
-    """Renders the parts of a page. The outline has the sections of the exchanges rendered before it."""
+    """The articles of a page, one for each exchange, and the outline of the sections that they name."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, exchanges: Sequence[Exchange], library: Library) -> None:
         self._library = library
         self._touched: set[str] = set()
-        """Sections that were found or opened."""
+        """Sections that were found or opened. Rendering an exchange adds those of its steps."""
         self._quotes: dict[str, dict[tuple[int, int], str]] = {}
-        """By cited section: the offsets of its quotes in its text, and the ids of the quotes on the page."""
+        """By cited section: the offsets of its quotes in its text, and the ids of the quotes on the page.
 
-    def render_exchange(self, exchange: Exchange) -> str:
+        Rendering an exchange adds those of its answer.
+        """
+        self.articles = "".join(map(self._render_exchange, exchanges))
+
+    def _render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its steps, answer and sources. The page replays them in this order."""
         report = AnswerReport(exchange, self._library)
         proof = report.proof
@@ -163,21 +166,22 @@ class _ReplayPage:
 
     def render_outline(self) -> str:
         """Render the outline of the touched sections, with the texts of the cited ones."""
-        library = self._library
         shown: set[str] = set()
-        for section_id in filter(library.__contains__, self._touched | self._quotes.keys()):
-            shown.update((section_id, *library.node(section_id).ancestors))
+        for section_id in self._touched | self._quotes.keys():
+            if section_id in self._library:
+                shown.update((section_id, *self._library.node(section_id).ancestors))
+        return self._render_below(self._library.root_id, shown)
 
-        def render_below(section_id: str) -> str:
-            items = []
-            for child in filter(shown.__contains__, library.children(section_id)):
-                title = escape(sanitise_line(format_node_title(library.node(child))))
+    def _render_below(self, section_id: str, shown: Container[str]) -> str:
+        """Render the children of a section that are shown, in the order of the document."""
+        items = []
+        for child in self._library.children(section_id):
+            if child in shown:
+                title = escape(sanitise_line(format_node_title(self._library.node(child))))
                 if child in self._quotes:
                     title = f"<details><summary>{title}</summary>{self._render_text(child)}</details>"
-                items.append(f'<li id="o-{child}"><div>{title}</div>{render_below(child)}</li>')
-            return f"<ul>{''.join(items)}</ul>" if items else ""
-
-        return render_below(library.root_id)
+                items.append(f'<li id="o-{child}"><div>{title}</div>{self._render_below(child, shown)}</li>')
+        return f"<ul>{''.join(items)}</ul>" if items else ""
 
     def _render_text(self, section_id: str) -> str:
         node = self._library.node(section_id)

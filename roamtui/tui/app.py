@@ -284,26 +284,26 @@ class RoamApp(App[None], inherit_bindings=False):
 
         request = request or DocumentRequested()
         mode = self._find_mode(request)
-        current = self.documents.get(self.current_mode)
         if not mode:
             title = "Open a document" if self._pages else ""
             model = self._shared_model
             dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, title)
             opened = await self.push_screen_wait(dialog)
+            if opened is None:
+                if not self._pages:
+                    self.exit()
+                return
             if isinstance(opened, DocumentSession):
                 screen = self._make_screen(opened)
                 mode = self._add_page(screen, _Page(screen))
                 request = DocumentRequested(place=request.place, note=request.note)  # the source is open
-            elif opened is not None:  # it is open already
+            else:  # the chosen document is open already
                 request = opened
                 mode = self._find_mode(opened)
-            elif not self._pages:
-                self.exit()
-        if mode:
-            before = self.current_mode
-            self._switch_to(mode, can_return=current is None or request.place is not None)
-            can_return = self._pages[mode].origin == before
-            self.main_screen.fulfil_request(request, can_return=can_return)
+        left = self.current_mode
+        # a person can always go back to a table, but to a document only from a place that they came to see
+        self._switch_to(mode, can_return=left not in self.documents or request.place is not None)
+        self.main_screen.fulfil_request(request, can_return=self._pages[mode].origin == left)
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the requested document, or an empty string if it is not open."""

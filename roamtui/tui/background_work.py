@@ -119,16 +119,15 @@ class BackgroundWork:
 
     async def check_for_changes(self) -> None:
         """Check whether the document has changed on disk. If so, tell the person, or reload it if wanted."""
-        is_changed = None if self._questions.is_asking else await self.reloader.detect_change()
-        if is_changed is None:
+        if self._questions.is_asking or not await self.reloader.check():
             return
-        self._status.is_outdated = is_changed
-        if is_changed and self._reloads:
+        self._status.is_outdated = self.reloader.is_outdated
+        if self.reloader.is_outdated and self._reloads:
             self.reload()
 
     async def _reload(self) -> None:
         words, notes = await self.reloader.reload()
-        self._status.is_outdated = False
+        self._status.is_outdated = self.reloader.is_outdated
         for note in notes:
             self._screen.post_message(NoticeRaised(note))
         self._screen.post_message(StatusMessage(words))

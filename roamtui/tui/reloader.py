@@ -34,19 +34,21 @@ class Reloader:
         """The stamps at the last check."""
         self._missed = 0
         """How many checks in a row found no file."""
+        self.is_outdated = False
+        """Whether the files differ from the library, as far as the last check knows."""
         self._current_at = session.opened_at
         """When the files were last known to be as loaded: when they were opened, or at the last check."""
         self._reloading = asyncio.Lock()
         self._next_check_at = 0.0
 
-    async def detect_change(self) -> bool | None:
-        """Return whether the files differ from the library, or None if nothing is new since the last check.
+    async def check(self) -> bool:
+        """Check the files if it is time, and return whether they have changed since the last check.
 
-        None also means that it is too early for a check, or that the files cannot be checked. A missing file
-        counts as changed at the second check, because an editor may be replacing it.
+        `is_outdated` then says whether they differ from the library. A missing file counts at the second
+        check, because an editor may be replacing it.
         """
         if self._reload_library is None or self._reloading.locked() or time.monotonic() < self._next_check_at:
-            return None
+            return False
         async with self._reloading:
             started = time.monotonic()
             current_at = self._current_at
@@ -56,16 +58,18 @@ class Reloader:
             self._missed = 0 if stamps or not self._paths else self._missed + 1
             if not stamps:
                 self._seen = None
-                return True if self._missed == _MISSED_MAX else None
+                self.is_outdated = self.is_outdated or self._missed == _MISSED_MAX
+                return self._missed == _MISSED_MAX
             if stamps == self._seen:
-                return None
+                return False
             self._seen = stamps
             if self.loaded is None:
                 now = time.time_ns()  # a file may come from a computer whose clock is ahead
                 self.loaded = {
                     key: stamp for key, stamp in stamps.items() if not current_at < stamp[0] <= now
                 }
-            return stamps != self.loaded
+            self.is_outdated = stamps != self.loaded
+            return True
 
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
         names = [source.name for source in list_sources_of(self._conversation.state.library)]
@@ -106,6 +110,7 @@ class Reloader:
                 if is_same or await self._conversation.reload(library):
                     break
             self.loaded = stamps
+            self.is_outdated = False
         words = "No changes" if is_same else "Reloaded"
         return words, [note for note in library.notes if note not in before.notes]
 

@@ -211,7 +211,7 @@ async def test_a_file_that_is_deleted_and_made_again_is_noticed(
         await look_first(ui)
         delete(file)
         ui.main.background_work.reloader._next_check_at = 0.0
-        await ui.main.background_work.reloader.detect_change()
+        await ui.main.background_work.reloader.check()
         write(file, CHANGED)
         await look(ui)
         if is_watching:
@@ -226,7 +226,8 @@ async def test_a_file_that_is_written_before_the_first_check_is_noticed(file: Pa
     session = AppServices(Bootstrap()).open((str(file.parent if is_folder else file),))
     reloader = Reloader(session)
     await asyncio.to_thread(file.write_text, CHANGED, "utf-8")
-    assert await reloader.detect_change()
+    assert await reloader.check()
+    assert reloader.is_outdated
     words, _ = await reloader.reload()
     assert words.startswith("Reloaded")
     assert CHANGED in [document.text for document in session.conversation.state.library.documents]

@@ -185,7 +185,7 @@ class _TableLayout(NamedTuple):
         """Return the head of the labels and of each column. A head above several columns is repeated."""
         count = len(self.columns)
         texts: list[list[str]] = [[] for _ in range(count + 1)]
-        outer = _OuterHeads(self.columns)
+        placed = _PlacedHeads(self.columns)
         for index in reversed(range(len(rows))):
             cells = list(rows[index].cells)
             dates = [cell for cell in rows[index - 1].cells if _DATE.fullmatch(cell.text)] if index else []
@@ -193,7 +193,7 @@ class _TableLayout(NamedTuple):
             is_lone = len(cells) == 1 and len(dates) > 1 and cells[0].x0 < dates[-1].x1
             if is_lone or self._is_label_head(cells):
                 texts[0].append(cells.pop(0).text)
-            for head in reversed(outer.place(cells, [self._find_span(cell) for cell in cells])):
+            for head in reversed(placed.add_row(cells, [self._find_span(cell) for cell in cells])):
                 for number in range(head.span.first, head.span.last + 1):
                     texts[number + 1].append(head.cell.text)
         return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]
@@ -206,69 +206,69 @@ class _TableLayout(NamedTuple):
         return is_left or is_before or UNITS.fullmatch(cell.text) is not None
 
 
-class _OuterHeads:
-    """The highest head of each column so far. Header rows are added from the lowest one upwards."""
+class _PlacedHeads:
+    """The heads of a table, each with the columns below it. Rows are added from the lowest one upwards."""
 
     def __init__(self, columns: Sequence[_Column]) -> None:
         self._bounds = list(columns)
         """Bounds of each column and its lowest head together. They show where the middle of the column is."""
-        self._by_column: list[_Head | None] = [None] * len(columns)
-        self._row: list[_Head] = []
-        """The heads of the row that was added last."""
+        self._highest: list[_Head | None] = [None] * len(columns)
+        """The highest head above each column so far."""
+        self._row_below: list[_Head] = []
 
-    def place(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
-        """Add the next row above, and return its heads. `own` has the columns that each cell overlaps."""
-        heads = self._divide_by_years(cells, own) or [
-            _Head(cell, self._find_stacked(cell, cells) or self._compute_span(cell, number, own))
+    def add_row(self, cells: Sequence[PageCell], overlaps: Sequence[_Span]) -> list[_Head]:
+        """Place the cells of the next row above. `overlaps` has the columns that each of them overlaps."""
+        heads = self._divide_by_years(cells, overlaps) or [
+            _Head(cell, self._find_stacked(cell, cells) or self._compute_span(cell, number, overlaps))
             for number, cell in enumerate(cells)
         ]
-        self._row = heads
+        self._row_below = heads
         for head in heads:
             first, last = head.span
-            if first == last and self._by_column[first] is None:
+            if first == last and self._highest[first] is None:
                 x0, x1 = self._bounds[first]
                 self._bounds[first] = _Column(min(x0, head.cell.x0), max(x1, head.cell.x1))
-            self._by_column[first : last + 1] = [head] * (last + 1 - first)
+            self._highest[first : last + 1] = [head] * (last + 1 - first)
         return heads
 
-    def _divide_by_years(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
+    def _divide_by_years(self, cells: Sequence[PageCell], overlaps: Sequence[_Span]) -> list[_Head]:
         """Give years equal shares of the columns if each is above the first or the last of its share."""
         width, rest = divmod(len(self._bounds), max(1, len(cells)))
         if rest or len(cells) < 2 or _count_dates(cells) < len(cells):
             return []
         equal = [*range(0, len(self._bounds), width)]
-        firsts = [span.first for span in own]
+        firsts = [span.first for span in overlaps]
         if firsts not in (equal, [first + width - 1 for first in equal]):
             return []
         spans = [_Span(first, first + width - 1) for first in equal]
         return [*map(_Head, cells, spans)]
 
     def _find_stacked(self, cell: PageCell, row: Sequence[PageCell]) -> _Span | None:
-        """Return the columns of the head below a cell if both are aligned lines of one head."""
-        below = [head for head in self._row if _touch(cell, head.cell)]
+        """Return the columns of the head directly below a cell, if both are aligned lines of one head."""
+        below = [head for head in self._row_below if _touch(cell, head.cell)]
         is_whole_date = _DATE.fullmatch(cell.text) and _YEAR_IN.search(cell.text)
-        if len(below) != 1 or is_whole_date or _count_dates([head.cell for head in self._row]) > 1:
+        if len(below) != 1 or is_whole_date or _count_dates([head.cell for head in self._row_below]) > 1:
             return None
         line = below[0].cell
         is_alone = sum(_touch(other, line) for other in row) == 1
         shifts = (cell.x0 - line.x0, cell.x1 - line.x1, (cell.x0 + cell.x1 - line.x0 - line.x1) / 2)
         return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
 
-    def _compute_span(self, cell: PageCell, number: int, own: Sequence[_Span]) -> _Span:
-        """Return the columns above whose middle a cell is. They include a head below wholly or not at all."""
-        leftmost = own[number - 1].last + 1 if number else 0
-        rightmost = own[number + 1].first - 1 if number + 1 < len(own) else len(self._bounds) - 1
+    def _compute_span(self, cell: PageCell, number: int, overlaps: Sequence[_Span]) -> _Span:
+        """Return the columns that a cell is centred above. They have all columns of a head below, or none."""
+        leftmost = overlaps[number - 1].last + 1 if number else 0
+        rightmost = overlaps[number + 1].first - 1 if number + 1 < len(overlaps) else len(self._bounds) - 1
         spans = [
             (shift, _Span(first, last))
-            for first in range(leftmost, own[number].first + 1)
-            for last in range(own[number].last, rightmost + 1)
+            for first in range(leftmost, overlaps[number].first + 1)
+            for last in range(overlaps[number].last, rightmost + 1)
             if (shift := self._measure_shift(cell, _Span(first, last))) is not None
         ]
         if not spans:
-            return own[number]
+            return overlaps[number]
         shift_max = 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN
         spans = [(shift, span) for shift, span in spans if shift <= shift_max]
-        below = [self._by_column[column] for _, span in spans for column in range(span.first, span.last + 1)]
+        below = [self._highest[column] for _, span in spans for column in range(span.first, span.last + 1)]
         texts = [head.cell.text if head else "" for head in below]
         # A period, or a head above periods, spans as many columns as possible; any other head, as few as
         # possible.
@@ -280,7 +280,7 @@ class _OuterHeads:
 
     def _measure_shift(self, cell: PageCell, span: _Span) -> float | None:
         """Return how far a cell's centre is from the columns' centre, or None if it is not their head."""
-        first, last = (self._by_column[column] for column in span)
+        first, last = (self._highest[column] for column in span)
         if (first and first.span.first < span.first) or (last and last.span.last > span.last):
             return None
         x0 = self._bounds[span.first].x0

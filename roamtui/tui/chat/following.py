@@ -23,14 +23,16 @@ _ABOVE_SHARE = 2 / 3
 
 
 class _Top(NamedTuple):
-    """The line of a view at the top of the log. A line of the answer is counted from the answer's start."""
+    """A line that is kept at the top of the log. The steps above an answer may fold, but its lines stay."""
 
     view: ContentView
     is_in_answer: bool
+    """Whether lines are counted from the start of the answer, and not from the start of the view."""
     line: int
-    width: int
     line_count: int
-    """How many lines the view had, at this width, from the line on where `line` is counted from."""
+    """How many lines there were, from the start of the answer or of the view to the end of the view."""
+    width: int
+    """The width of the view then. At another width, about the same share of the lines is above."""
 
 
 class FollowingScroll(VerticalScroll, inherit_bindings=False):
@@ -126,7 +128,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
                 is_in_answer = view.answer_start is not None and line >= view.answer_start
                 start = _find_start(view, is_in_answer=is_in_answer)
                 line_count = view.size.height - start
-                self._top = _Top(view, is_in_answer, line - start, view.size.width, line_count)
+                self._top = _Top(view, is_in_answer, line - start, line_count, view.size.width)
                 break
 
     def compute_top(self, view: ContentView) -> int:
@@ -146,7 +148,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         if self._keeps_newest_in_view:
             self.show_newest()
         elif self._top is not None:
-            view, is_in_answer, line, width, line_count = self._top
+            view, is_in_answer, line, line_count, width = self._top
             start = _find_start(view, is_in_answer=is_in_answer)
             if view.size.width != width:  # find about the same words
                 line = line * (len(view.lines) - start) // max(1, line_count)

@@ -194,16 +194,17 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._show_found(replace(found, results=tuple(results), is_complete=True))
 
     async def _search(self, query: str) -> tuple[Hit, ...]:
-        """Search after the earlier search has ended. It cannot be stopped, and two at once would be slower.
+        """Search once the search for an earlier query has ended, because two at once would be slower.
 
-        Only the newest query waits, because `_find` cancels the others.
+        If `_find` cancels this for a newer query, a search that runs already continues in its thread. So only
+        the newest query waits for it.
         """
         if self._searching is not None:
             await asyncio.wait((self._searching,))
         self._searching = asyncio.ensure_future(self._agent.search.find(query, _HITS_MAX))
-        # if its caller was cancelled, nobody else reads its error
+        # asyncio would log the error of a search whose caller was cancelled, unless it is read here
         self._searching.add_done_callback(lambda done: done.cancelled() or done.exception())
-        await asyncio.wait((self._searching,))
+        await asyncio.wait((self._searching,))  # does not cancel the search if this is cancelled
         return self._searching.result()
 
     def _show_found(self, found: FindResults) -> None:
