@@ -202,7 +202,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             name = self.settings.model
             api_base = self.settings.api_base
         options = self.settings.model_options(name)
-        return make_model(name, api_base=api_base, options=options, environ=os.environ, is_test=is_test)
+        return make_model(name, api_base=api_base, options=options, is_test=is_test)
 
     @property
     def agent_options(self) -> AgentOptions:
@@ -296,7 +296,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         settings = self.settings
         options = settings.retrieval
-        background = BackgroundLoop(os.environ, meter)
+        background = BackgroundLoop(meter)
         reranker = None
         if options.mode is not SearchMode.OFF and options.rerank == "on":
             if settings.model in (OFFLINE, RECORDED):

@@ -81,7 +81,7 @@ class AppServices(Services):
 
     @override
     def list_models(self) -> tuple[ModelOffer, ...]:
-        return list_usable_models(os.environ)
+        return list_usable_models()
 
     @override
     def discover_models(self) -> tuple[tuple[ModelOffer, ...], str]:

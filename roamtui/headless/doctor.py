@@ -51,7 +51,7 @@ def run_doctor(
     }
     ollama = probe_server(os.environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL)
     reason = f"{ollama.url}: {ollama.problem or ', '.join([*ollama.models][:5])}"
-    reports = [*inspect_providers(os.environ)]
+    reports = [*inspect_providers()]
     reports.append(ModelAvailability(name="ollama_chat/MODEL", is_usable=not ollama.problem, reason=reason))
     verdict: list[str] = []
     is_usable = True

@@ -76,9 +76,9 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
     """Why none of its models can be used, in a few words; empty if there are models."""
 
 
-def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
+def list_usable_models() -> tuple[ModelOffer, ...]:
     """List one model of each provider whose key is set, and then `offline`, without asking a server."""
-    offline, *others = inspect_providers(os.environ if environ is None else environ)
+    offline, *others = inspect_providers()
     offers = [
         ModelOffer(name=report.name, note=report.reason, provider=report.provider, needs_test=True)
         for report in others
@@ -87,12 +87,12 @@ def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelO
     return (*offers, ModelOffer(name=offline.name, note=offline.reason, is_known_to_work=True))
 
 
-def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
+def inspect_providers() -> tuple[ModelAvailability, ...]:
     """Report whether `offline`, and one model of each known provider, can be used. Providers need a key."""
     reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_OFFLINE_REASON)]
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
-            key = get_key_variable(name, environ)
+            key = get_key_variable(name, os.environ)
             reason = f"needs {provider.key_variables[0]}" if key is None else f"the key {key} is set"
             report = ModelAvailability(
                 name=model, is_usable=key is not None, reason=reason, provider=provider.title
@@ -102,24 +102,19 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
 
 
 async def inspect_model(
-    name: str,
-    *,
-    api_base: str | None = None,
-    options: ModelOptions | None = None,
-    environ: Mapping[str, str] | None = None,
+    name: str, *, api_base: str | None = None, options: ModelOptions | None = None
 ) -> ModelAvailability:
     """Report whether a model can be used, and why: litellm, the person's own server and a trial must agree.
 
     The trial is a request for one token.
     """
-    environ = os.environ if environ is None else environ
-    worker = WorkerProcess(environ)
+    worker = WorkerProcess()
     try:
         model = make_model(name, api_base=api_base, options=options, worker=worker)
         if not isinstance(model, LitellmModel):
             return ModelAvailability(name=name, is_usable=True, reason=_OFFLINE_REASON)
         resolved = await model.learn()
-        is_usable, reason = _explain_usability(resolved, environ)
+        is_usable, reason = _explain_usability(resolved)
         if is_usable:
             trial = make_model(name, api_base=api_base, options=options, worker=worker, is_test=True)
             await request_one_token(trial)
@@ -134,13 +129,13 @@ async def inspect_model(
         await worker.close()
 
 
-def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
+def _explain_usability(resolved: ResolvedModel) -> tuple[bool, str]:
     """Return whether a model can be used, and why. Only a trial shows whether the server has it."""
     if not resolved.is_usable:
         return False, f"the key {' or '.join(resolved.missing_keys)} is not set"
     if resolved.problem:
         return False, resolved.problem
-    if key_variable := get_key_variable(resolved.provider, environ):
+    if key_variable := get_key_variable(resolved.provider, os.environ):
         return True, f"the key {key_variable} is set"
     return True, f"uses {resolved.address}" if resolved.address else "no missing keys"
 

@@ -1,7 +1,7 @@
 """Models of any provider, through litellm in a separate process. Nothing here imports litellm."""
 
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Self
 
@@ -35,14 +35,12 @@ class LitellmModel(Model):
         *,
         api_base: str | None = None,
         options: ModelOptions | None = None,
-        environ: Mapping[str, str] | None = None,
         worker: WorkerProcess | None = None,
     ) -> None:
         self.name = name
         self._options = options or ModelOptions()
         self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
-        self._environ = environ
-        self._worker = worker or WorkerProcess(environ)
+        self._worker = worker or WorkerProcess()
         self._owns_worker = worker is None
         self._is_described = False
         """Whether `facts` is complete."""
@@ -141,9 +139,7 @@ class LitellmModel(Model):
     @override
     def copy(self) -> Self:
         worker = None if self._owns_worker else self._worker
-        base = self._job.api_base
-        options = self._options
-        return type(self)(self.name, api_base=base, options=options, environ=self._environ, worker=worker)
+        return type(self)(self.name, api_base=self._job.api_base, options=self._options, worker=worker)
 
     @override
     async def close(self) -> None:

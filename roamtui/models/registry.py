@@ -1,6 +1,6 @@
 """Make models by name. Nothing is started or requested yet."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -33,14 +33,13 @@ def make_model(
     *,
     api_base: str | None = None,
     options: ModelOptions | None = None,
-    environ: Mapping[str, str] | None = None,
     worker: WorkerProcess | None = None,
     is_test: bool = False,
 ) -> Model:
     """Return the model with this name. Nothing is started or requested yet.
 
-    Keys are read from `environ`, or else from the environment of this process. Several models may share a
-    `worker`, which the caller closes. With `is_test`, a reply is one token long, and not retried.
+    Several models may share a `worker`, which the caller closes. With `is_test`, a reply is one token long,
+    and not retried.
 
     Raises:
         UsageError: The name or URL is invalid.
@@ -58,7 +57,7 @@ def make_model(
         return NoModel()
     if is_test:
         options = replace(options or ModelOptions(), output_tokens=1, retries=0)
-    return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)
+    return LitellmModel(name, api_base=api_base, options=options, worker=worker)
 
 
 def is_model_name(name: str) -> bool:

@@ -9,7 +9,7 @@ import importlib.util
 import os
 import re
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 from weakref import finalize
@@ -48,8 +48,8 @@ _EXIT_SECONDS_MAX = 5
 class BackgroundLoop:
     """Runs coroutines for synchronous callers in a thread that starts on demand and ends with this object."""
 
-    def __init__(self, environ: Mapping[str, str] | None = None, meter: UsageMeter | None = None) -> None:
-        self.worker = WorkerProcess(environ)
+    def __init__(self, meter: UsageMeter | None = None) -> None:
+        self.worker = WorkerProcess()
         """Process for the coroutines that run here, and for no others."""
         self._meter = meter or UsageMeter()
         self._lock = threading.Lock()

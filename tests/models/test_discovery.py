@@ -11,10 +11,13 @@ from tests.fakes.site import FakeSite, SitePage, make_ollama
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_every_offer_is_a_model_that_litellm_knows(worker: WorkerProcess) -> None:
+async def test_every_offer_is_a_model_that_litellm_knows(
+    worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     providers = ("OPENAI", "ANTHROPIC", "GEMINI", "MISTRAL", "GROQ", "OPENROUTER", "DEEPSEEK")
-    keys = (f"{provider}_API_KEY".replace("GEMINI", "GOOGLE") for provider in providers)
-    offers = list_usable_models(dict.fromkeys(keys, "k"))[:-1]
+    for provider in providers:
+        monkeypatch.setenv(f"{provider}_API_KEY".replace("GEMINI", "GOOGLE"), "k")
+    offers = list_usable_models()[:-1]
     described = [await LitellmModel(offer.name, worker=worker).learn() for offer in offers]
     assert [description.provider.upper() for description in described] == list(providers)
     unknown = [d.provider for d in described if not d.can_call_tools or (d.window_tokens or 0) < 100_000]

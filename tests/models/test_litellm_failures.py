@@ -167,6 +167,7 @@ async def test_nothing_is_imported_from_the_working_directory(
     model_environ: dict[str, str], openai_server: FakeOpenAIServer
 ) -> None:
     openai_server.reset(FakeReply(text="Safe."))
-    model = LitellmModel("openai/x", api_base=openai_server.url, options=OPTIONS, environ=model_environ)
+    worker = WorkerProcess(model_environ)
+    model = LitellmModel("openai/x", api_base=openai_server.url, options=OPTIONS, worker=worker)
     assert join_text(await collect(model)) == "Safe."
-    await model.close()
+    await worker.close()

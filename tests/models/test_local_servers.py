@@ -153,9 +153,10 @@ async def test_every_name_works_with_an_address(
 
 
 @pytest.mark.usefixtures("forked_models")
-async def test_a_trial_says_what_answered(provider: str, server: FakeServer, model_environ: dict[str, str]) -> None:
+async def test_a_trial_says_what_answered(provider: str, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
     server.reset(FakeReply(text="Y"))
-    report = await inspect_model(f"{provider}/tiny", api_base=server.origin, environ=model_environ)
+    report = await inspect_model(f"{provider}/tiny", api_base=server.origin)
     assert report.is_usable
     assert server.address in report.reason
     assert report.reason.endswith("the model answered")
@@ -166,16 +167,17 @@ async def test_a_trial_says_what_answered(provider: str, server: FakeServer, mod
 
 
 @pytest.mark.usefixtures("forked_models")
-async def test_a_trial_does_not_read_an_endless_reply(model_environ: dict[str, str]) -> None:
+async def test_a_trial_does_not_read_an_endless_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
     with FakeOpenAIServer(FakeReply(text="Y", ending=Ending.HANG)) as server:
-        report = await inspect_model("openai/tiny", api_base=server.origin, environ=model_environ)
+        report = await inspect_model("openai/tiny", api_base=server.origin)
         assert report.reason.endswith("the model answered")
         await asyncio.to_thread(server.client_closed.wait, 60)
 
 
 @pytest.mark.usefixtures("forked_models")
-async def test_a_server_that_does_not_run_is_not_usable(model_environ: dict[str, str]) -> None:
-    environ = model_environ | {"OLLAMA_API_BASE": "http://127.0.0.1:9"}
-    report = await inspect_model("ollama_chat/tiny", environ=environ)
+async def test_a_server_that_does_not_run_is_not_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:9")
+    report = await inspect_model("ollama_chat/tiny")
     assert not report.is_usable
     assert "127.0.0.1:9" in report.reason

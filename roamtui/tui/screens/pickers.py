@@ -1,7 +1,6 @@
 """The dialogs to choose a theme or a model. The choice may be saved for the next start."""
 
 import asyncio
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
 
@@ -101,9 +100,8 @@ class ModelDialog(PickerDialog):
         placeholder = "Type to filter, or the name of any other model"
         super().__init__("Model", (), self._current, session.options.services, foot, placeholder)
         self._offers = {offer.name: offer for offer in self.services.list_models()}
-        self._missing_keys = {
-            report.name: report.reason for report in inspect_providers(os.environ) if not report.is_usable
-        }
+        reports = inspect_providers()
+        self._missing_keys = {report.name: report.reason for report in reports if not report.is_usable}
         self.choices = self._list_choices()
 
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
