@@ -64,13 +64,14 @@ def _add_notes_arguments(parser: CommandParser) -> None:
 
 def _run_notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
-    from roamtui.headless.conversations import print_noted_documents, print_or_delete_notes
+    from roamtui.headless.conversations import delete_notes, print_noted_documents, print_notes
 
     if not args.delete:
         refuse_unused({"--yes": args.yes}, "without --delete")
-    if args.source is not None:
-        reopen = make_bootstrap(args).reopen
-        print_or_delete_notes(args.source, reopen, deletes=args.delete, assume_yes=args.yes)
+    if args.source is not None and args.delete:
+        delete_notes(args.source, assume_yes=args.yes)
+    elif args.source is not None:
+        print_notes(args.source, make_bootstrap(args).reopen)
     elif args.delete:
         raise UsageError("--delete needs a document. Name the one whose notes you want to delete.")
     else:

@@ -22,11 +22,14 @@ from roamtui.output import (
     write_export,
     write_notice,
 )
-from roamtui.paths import format_file_path
+from roamtui.paths import format_file_path, is_standard_input
 from roamtui.quotes.located_notes import locate_notes
 from roamtui.sanitiser import format_count, sanitise_line
 from roamtui.sources.listing import list_paths
 from roamtui.sources.read import is_path
+from roamtui.web.urls import normalise_url
+
+_NO_NOTES = "You have no notes on this document. In the app, b adds one."
 
 
 def print_conversations(*, lists_one_shots: bool) -> None:
@@ -122,37 +125,44 @@ def print_noted_documents() -> None:
         raise problems[0]
 
 
-def print_or_delete_notes(
-    source: str, open_source: Callable[[str], Library], *, deletes: bool, assume_yes: bool
-) -> None:
-    """Write the notes on a document as Markdown, or delete them after the person has confirmed it.
-
-    If the document no longer exists, `source` is its name as `print_noted_documents` writes it.
+def print_notes(source: str, open_source: Callable[[str], Library]) -> None:
+    """Write the notes on a document as Markdown. If it cannot be opened, write them as they were saved.
 
     Raises:
         RoamtuiError: There are no notes under this name. If the document cannot be opened, this says why.
     """
-    folder = open_store().notes_folder
-    key = os.path.abspath(source) if is_path(source) else source  # noqa: PTH100 - links are kept
-    library = None
+    library: Library | None = None
     problem: RoamtuiError | None = None
     try:
         library = open_source(source)
-        key = get_source_key(library)
     except RoamtuiError as error:
         problem = error
-    store = NoteStore(folder, key)
-    notes = store.read()
+    key = _make_key(source) if library is None else get_source_key(library)
+    notes = NoteStore(open_store().notes_folder, key).read()
     if not notes:
-        raise problem or RoamtuiError("You have no notes on this document. In the app, b adds one.")
-    if deletes:
-        count = format_count(len(notes), "note")
-        question = f"Delete {count} on {format_file_path(key)} permanently?"
-        require_confirmation(question, "the notes were not deleted", assume_yes=assume_yes)
-        store.delete([note.id for note in notes])
-        write_notice(f"Deleted {count}.")
-        return
+        raise problem or RoamtuiError(_NO_NOTES)
     if problem is not None:
         warn(f"the document cannot be opened, so the notes are shown as they were saved. {problem}")
     title = key if library is None else library.title
     write_data(render_notes(locate_notes(notes, library), key, title))
+
+
+def delete_notes(source: str, *, assume_yes: bool) -> None:
+    """Delete the notes on a document after the person has confirmed it. The document is not opened."""
+    key = _make_key(source)
+    store = NoteStore(open_store().notes_folder, key)
+    notes = store.read()
+    if not notes:
+        raise RoamtuiError(_NO_NOTES)
+    count = format_count(len(notes), "note")
+    question = f"Delete {count} on {format_file_path(key)} permanently?"
+    require_confirmation(question, "the notes were not deleted", assume_yes=assume_yes)
+    store.delete([note.id for note in notes])
+    write_notice(f"Deleted {count}.")
+
+
+def _make_key(source: str) -> str:
+    """Return the key of a document by its path, its URL, or its name in `print_noted_documents`."""
+    if is_path(source):
+        return os.path.abspath(source)  # noqa: PTH100 - links are kept
+    return source if is_standard_input(source) else normalise_url(source)

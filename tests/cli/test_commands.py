@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.bootstrap import open_library
 from roamtui.conversation.log import open_store
@@ -15,6 +16,7 @@ from roamtui.quotes.located_notes import make_span_citation
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
+from tests.fakes.site import FakeSite
 from tests.table.filling import PERIOD, write_leases
 
 
@@ -130,6 +132,17 @@ def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run
     assert (deleted.code, deleted.err, run("notes", garden).code) == (0, "Deleted 1 note.\n", 1)
     assert all(b"Sharpen" not in file.read_bytes() for file in folder.rglob("*") if file.is_file())
     assert run("notes", "--delete").code == 2
+
+
+def test_notes_on_a_page_are_deleted_without_fetching_it(run: RunCommand, garden: Path) -> None:
+    library = open_library((str(garden),))
+    note = make_note(library, make_span_citation(find(library, "Tools"), None, library), "Sharpen them.")
+    with FakeSite({}) as site:
+        url = site.url("/garden")
+        NoteStore(open_store().notes_folder, url).save(replace(note, source_key=url))
+        assert run("notes", url.replace("http", "HTTP"), "--delete", "--yes").err == "Deleted 1 note.\n"
+        assert site.counts.paths == []
+    assert run("notes").out.startswith("No notes yet")
 
 
 @pytest.mark.parametrize(("typed", "is_deleted"), [("y\n", True), ("\n", False), ("no\n", False), ("", False)])
