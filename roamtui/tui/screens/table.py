@@ -284,7 +284,7 @@ class TableScreen(Screen[None]):
             self._show_message(f"Questions are being asked. Press {key} when they are answered.")
             return
         async with self._filling:
-            self._show_message("")
+            self._show_message("Starting the model…")
             run = await fill_table(self.table, self.plan, self._on_progress, self._confirm, columns or None)
         self._show_message(adapt_flags(" ".join(run.problems), self._keys, _MODEL_PLACE))
         if run.asked and not self.is_current:
@@ -297,7 +297,9 @@ class TableScreen(Screen[None]):
 
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
-        if cell is not None:
+        if cell is None:
+            self._show_message("")
+        else:
             self._grid.update_cell(cell.row, cell.column, self._grid.draw_cell(cell))
             if self._grid.current_cell is cell:
                 self._show_details()

@@ -14,7 +14,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.table import TableGrid, TableScreen
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.fakes.services import make_options
 from tests.table.filling import PERIOD, answer, answering_model
 from tests.tui.driving import RunningApp, make_app, running
@@ -54,6 +54,16 @@ async def _answer_prompt(ui: RunningApp, words: str) -> None:
     await ui.wait_until(PromptDialog)
     ui.field.value = words
     await ui.press_until(lambda: not isinstance(ui.app.screen, PromptDialog), "enter")
+
+
+async def test_while_a_model_starts_the_table_says_so(tables: Tables) -> None:
+    started = asyncio.Event()
+    tables.model = SlowModel(gate=started)
+    async with showing(tables) as ui:
+        await ui.press_until("Starting the model…", "r")
+        started.set()
+        await ui.wait_until(ConfirmDialog)
+        await ui.press_until(lambda: "Starting the model…" not in ui.text, "n")
 
 
 async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(filled: Tables) -> None:
