@@ -23,6 +23,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import ARGUMENTS_LENGTH_MAX, ModelRequest
+from roamtui.retrieval import policy
 from roamtui.text import estimate_tokens
 
 TOOLS = {tool.spec.name: tool for tool in (collapse.TOOL, documents.TOOL, expand.TOOL, search.TOOL)}
@@ -96,7 +97,7 @@ class CallRunner:
                 context,
                 room_tokens=room,
                 excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
-                search_tokens=context.search_tokens // max(1, searches),
+                excerpt_tokens=policy.LATER_HITS_TOKENS_MAX // max(1, searches),
             )
             result = await self._run_call(use.call, left)
             room = max(0, room - estimate_tokens(result.text))

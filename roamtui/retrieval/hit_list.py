@@ -35,11 +35,18 @@ class HitList(Struct, frozen=True, kw_only=True):
     """The clause for `format_absence` about words of the query that no text has; empty if there are none."""
 
 
-def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
+def render_hits(
+    view: ModelView,
+    hits: Sequence[Hit],
+    query: str,
+    *,
+    tokens_max: int = policy.HITS_TOKENS_MAX,
+    opened: Sequence[str] = (),
+) -> HitList:
     """Render hits, best first, as lines with excerpts. Text that the model has already is not repeated.
 
-    The sections `opened` will open above the list. Run this in a thread, because words are looked for in the
-    whole library.
+    The excerpts have at most `tokens_max` tokens in all. The sections `opened` will open above the list. Run
+    this in a thread, because words are looked for in the whole library.
     """
     library = view.library
     matcher = TermMatcher.for_question(query)
@@ -49,7 +56,8 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     opened_spans = (get_opened_span(library, section_id, view.part_tokens) for section_id in opened)
     known = join_delivered(view.delivered, opened_spans)
     view = replace(view, delivered=known)
-    chosen = choose_excerpts(view, _select_excerpted(hits_by_id, has_clear_hit=bool(opened)), matcher)
+    excerpted = _select_excerpted(hits_by_id, has_clear_hit=bool(opened))
+    chosen = choose_excerpts(view, excerpted, matcher, tokens_max)
     lines: list[str] = []
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
@@ -71,8 +79,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     shown = {*chosen, *opened}
     others = [section_id for section_id in hits_by_id if section_id not in shown]
     left = max(0, view.room_tokens - estimate_tokens("\n".join(lines)))
-    tokens_max = min(policy.ALSO_FOUND_TOKENS_MAX, left)
-    also = list_also_found(view, others, matcher, tokens_max)
+    also = list_also_found(view, others, matcher, min(policy.ALSO_FOUND_TOKENS_MAX, left))
     if also:
         lines += [ALSO_FOUND_LEAD, *(place.line for place in also)]
     return HitList(

@@ -10,8 +10,6 @@ WITH_NAMED_TOKENS_MAX = 500
 requests hold the evidence of filings, but they are 700 tokens longer."""
 ALSO_FOUND_TOKENS_MAX = 400
 """Maximum size of the lines under "also found": about twelve."""
-LATER_TOKENS_MAX = 2_400
-"""Maximum size of all search results that a model gets in one step, after its first request."""
 NEIGHBOURHOOD_TOKENS = 200
 """Size of the outline near the hits."""
 OUTLINE_TOKENS_WITH_CLEAR_HIT = 400
@@ -27,6 +25,9 @@ COVERED_SHARE_MIN = 0.75
 # Excerpts
 HITS_TOKENS_MAX = 2_000
 """Maximum size of all excerpts. With 1,300, judges missed the second clause."""
+LATER_HITS_TOKENS_MAX = 1_200
+"""Maximum size of all excerpts of the searches that a model makes in one step. Compared with 2,000, 36
+questions cost 5 % less, and 1 % of what their answers quoted had to be opened."""
 HEAD_TOKENS = 40
 """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
 SENTENCE_EXCERPT_TOKENS = 60

@@ -208,10 +208,11 @@ async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -
         ScriptedReply(text="Not found: no."),
     )
     await ask(agent)
-    assert sum(map(estimate_tokens, results(agent))) <= policy.LATER_TOKENS_MAX
     excerpts = [span for use in agent.conversation.state.exchanges[-1].steps[0].uses for span in use.excerpts]
     assert len(excerpts) > len(queries)
     read = [span for span in excerpts if span.end - span.start > WORDS_LENGTH_MAX]
+    library = agent.conversation.state.library
+    assert sum(estimate_tokens(library.text_at(span)) for span in read) <= policy.LATER_HITS_TOKENS_MAX
     assert not any(one.overlaps(other) for one, other in combinations(read, 2))
 
 

@@ -35,8 +35,8 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     """Maximum number of estimated tokens of section text that this call may deliver."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the results of earlier calls of the same step."""
-    search_tokens: int = policy.LATER_TOKENS_MAX
-    """Maximum number of estimated tokens of search results that this call may deliver."""
+    excerpt_tokens: int = policy.HITS_TOKENS_MAX
+    """Maximum number of estimated tokens of excerpts that a search may deliver."""
 
 
 class ToolResponse(Struct, frozen=True, kw_only=True):

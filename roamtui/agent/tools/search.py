@@ -45,9 +45,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             reason = _ASKED_WITHIN if named_id in library else explain_unresolved(library, named)
             note = f"({searched} searched: {reason})"
     earlier = list_history_texts(state.exchanges[:-1])
-    view = make_view(
-        state, shown=context.excerpts, room_tokens=min(context.room_tokens, context.search_tokens)
-    )
+    view = make_view(state, shown=context.excerpts, room_tokens=context.room_tokens)
     limit = policy.HITS_MAX
     search = partial(context.searcher.search, library, limit=limit, within=within, earlier=earlier)
     try:
@@ -57,7 +55,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         raise
     hits = _merge(found)[:limit]
     query = "; ".join(queries)
-    listed = await asyncio.to_thread(render_hits, view, hits, query)
+    listed = await asyncio.to_thread(render_hits, view, hits, query, tokens_max=context.excerpt_tokens)
     results = tuple((section_id, "found") for section_id in (*listed.section_ids, *listed.also_found))
     nothing = "" if results else "Nothing was found"
     absence = ""
