@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from roamtui.tui.chat.content_view import ContentView
@@ -35,12 +36,23 @@ class TargetSelection:
         """Return the exchange with the selection, else the last one."""
         return next((view for view in self._log.shown if view is self.view), self._log.current)
 
-    def _get_cited(self) -> ExchangeView | None:
-        """Return the last exchange with citations, up to the selected one, or else to the one in view."""
+    def _find_cited(self, number: int) -> ExchangeView | None:
+        """Find the exchange whose quote with this number is meant.
+
+        It is the selected one, else the last one that shows such a quote, else the last one with quotes up to
+        the one in view.
+        """
         shown = self._log.shown
-        last = next((view for view in shown if view is self.view), self._log.in_view)
-        views = shown[: shown.index(last) + 1] if last is not None else []
-        return next((view for view in reversed(views) if view.source_range), None)
+        in_view = self._log.in_view
+        above = shown[: shown.index(in_view) + 1] if in_view is not None else []
+        selected = (view for view in shown if view is self.view and view.source_range)
+        showing = (view for view in reversed(shown) if self._shows_citation(view, number))
+        cited_above = (view for view in reversed(above) if view.source_range)
+        return next(chain(selected, showing, cited_above), None)
+
+    def _shows_citation(self, view: ExchangeView, number: int) -> bool:
+        is_cited = 0 < number <= len(view.source_range)
+        return is_cited and self._is_in_view(view, view.source_range[number - 1])
 
     def clear(self) -> None:
         """Select nothing."""
@@ -101,7 +113,7 @@ class TargetSelection:
 
     def select_citation(self, number: int) -> bool:
         """Select a citation of an answer by its number. Return whether there is one."""
-        view = self._get_cited()
+        view = self._find_cited(number)
         if view is None or not 0 < number <= len(view.source_range):
             return False
         self.select(view, view.source_range[number - 1])

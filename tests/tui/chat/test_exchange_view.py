@@ -191,6 +191,17 @@ async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
             await ui.press("escape")
 
 
+async def test_a_digit_selects_the_last_quote_with_its_number_that_is_on_the_screen() -> None:
+    async with running(make_app(), USUAL) as ui:
+        stone, deck = ui.find_id("Stone oven"), ui.find_id("Deck oven")
+        await ui.ask("Which rests?", expand(stone), f'It: "It must rest for one hour" [{stone}].')
+        await ui.ask("Which is larger?", expand(deck), f'It: "The deck oven takes ninety loaves" [{deck}].')
+        for _ in range(2):  # scrolling to the first selection keeps the older answer at the top
+            await ui.focus(Scope.CHAT).press("1")
+            assert ui.chat.target_selection.view is ui.last
+            await ui.press("escape")
+
+
 async def test_selecting_begins_at_what_is_on_the_screen() -> None:
     async with running(make_app(), SIZE) as ui:
         for _ in range(3):
