@@ -74,14 +74,13 @@ def find_nearest(
     nearest: SimilarWords | None = None
     for place in _list_similar_stretches(quote, words, library, spans):
         best = similarity_min if nearest is None else nearest.similarity
-        apart = _find_parts_apart(quote, words, library, place, best)
-        nearest = apart or _find_similar(quote, words, library, place, best) or nearest
+        if (apart := _find_parts_apart(quote, library, place)) is not None:
+            return apart
+        nearest = _find_similar(quote, words, library, place, best) or nearest
     return nearest
 
 
-def _find_parts_apart(
-    quote: str, words: TextWords, library: Library, within: Span, similarity_min: float
-) -> SimilarWords | None:
+def _find_parts_apart(quote: str, library: Library, within: Span) -> SimilarWords | None:
     parts = split_at_ellipses(quote)
     left = within
     found: list[Span] = []
@@ -94,8 +93,7 @@ def _find_parts_apart(
     if not found:
         return None
     span = replace(within, start=found[0].start, end=found[-1].end)
-    similarity = 2 * len(words) / (len(words) + len(read_words(library.clean_text(span))))
-    return SimilarWords(similarity, span, is_apart=True) if similarity > similarity_min else None
+    return SimilarWords(1.0, span, is_apart=True)  # the ellipsis says that words are left out
 
 
 def _list_similar_stretches(

@@ -152,8 +152,9 @@ def test_parts_of_a_quote_from_several_sentences_are_shown_with_what_is_between_
     assert words == "Wick members pay half of it. {+Young ones pay none.+} Trailers carry no deposit"
 
 
-def test_a_quote_whose_ellipsis_leaves_out_a_sentence_is_said_to_be_read_but_not_within_one() -> None:
-    text = "# Fees\n\nWick members pay half of it. Young ones pay none. Trailers carry no deposit.\n"
+@pytest.mark.parametrize("left_out", ["Young ones pay none.", ("Young ones pay none. " * 12).strip()])
+def test_a_quote_whose_ellipsis_leaves_out_sentences_is_said_to_be_read_but_not_within_one(left_out: str) -> None:
+    text = f"# Fees\n\nWick members pay half of it. {left_out} Trailers carry no deposit.\n"
     state, _ = expand_by_agent(begin(make_state(text)), "Fees")
     fees = find(state, "Fees")
     answer = (
