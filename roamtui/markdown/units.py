@@ -168,7 +168,7 @@ def read_units(text: str) -> TextUnits:
 
 
 def get_unit(text: str, offset: int) -> Unit:
-    """Return the unit at an offset of a Markdown text, for example that of one of its sentences."""
+    """Return the unit at the offset of a sentence of a Markdown text. Each sentence is in a unit."""
     return next(unit for unit in read_units(text).units if offset < unit.end)
 
 

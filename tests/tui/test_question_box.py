@@ -11,7 +11,7 @@ from textual import events
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
 from roamtui.tui.actions import Scope
-from roamtui.tui.chat.question_queue import SentQuestion
+from roamtui.tui.chat.question_area import SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import EXAMPLES, RunningApp, make_app, running
 
