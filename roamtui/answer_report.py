@@ -34,8 +34,6 @@ _STOP_TEXTS = {
 }
 _UNNAMED_LENGTH_MAX = 80
 """Number of characters that let a person recognise a quote or a sentence."""
-_UNQUOTED_LABEL = "no quotes to verify"
-_UNNAMED_LABEL = "no quote names its section"
 _NAMED_MAX = 3
 """Maximum number of unread sections, or of sentences without a source, that are named with an answer."""
 _QUERY_LENGTH_MAX = 60
@@ -80,7 +78,8 @@ class AnswerReport:
     def sourcing_notice(self) -> tuple[str, Severity] | None:
         """Says that the answer has no quote to check, or which sentences have no source. None if neither."""
         if self.exchange.is_unproven:
-            return _UNNAMED_LABEL if self.exchange.unnamed else _UNQUOTED_LABEL, Severity.WARNING
+            words = "no quote names its section" if self.exchange.unnamed else "no quotes to verify"
+            return words, Severity.WARNING
         answer = self.exchange.answer
         sentences = [answer[start:end] for start, end in self.exchange.unsourced]
         if not sentences:

@@ -1,6 +1,5 @@
 """`ReplyProgress`: what happens to a question until its answer is complete, in a few words."""
 
-from collections.abc import Callable
 from time import monotonic
 
 from roamtui.conversation.events import (
@@ -29,8 +28,7 @@ def get_spinner_frame(seconds: float) -> str:
 class ReplyProgress:
     """Says what happens to the current question. It must get the events of the conversation in order."""
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._activity = ""
         """What happens now; empty if no question is being answered."""
         self._heard_at = 0.0
@@ -61,13 +59,13 @@ class ReplyProgress:
 
     def _begin(self, activity: str) -> None:
         self._activity = activity
-        self._heard_at = self._clock()
+        self._heard_at = monotonic()
         self._pieces = []
 
     def _add(self, activity: str, text: str) -> None:
         if self.is_running:
             self._activity = activity
-            self._heard_at = self._clock()
+            self._heard_at = monotonic()
             self._pieces.append(text)
 
     def describe(self) -> str:
@@ -75,7 +73,7 @@ class ReplyProgress:
         parts = [self._activity]
         if self._pieces:
             parts.append(format_token_count(estimate_tokens("".join(self._pieces))))
-        seconds = int(self._clock() - self._heard_at)
+        seconds = int(monotonic() - self._heard_at)
         if seconds >= _SECONDS_MIN:
             parts.append(f"{seconds} s")
         return " · ".join(parts)

@@ -138,8 +138,7 @@ class LitellmModel(Model):
 
     @override
     def copy(self) -> Self:
-        worker = None if self._owns_worker else self._worker
-        return type(self)(self.name, api_base=self._job.api_base, options=self._options, worker=worker)
+        return type(self)(self.name, api_base=self._job.api_base, options=self._options)
 
     @override
     async def close(self) -> None:

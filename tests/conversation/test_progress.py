@@ -1,5 +1,7 @@
 """What is said while a question is answered."""
 
+import pytest
+
 from roamtui.conversation.events import (
     AnswerStreamed,
     QuestionAnswered,
@@ -12,9 +14,10 @@ from roamtui.conversation.events import (
 from roamtui.conversation.progress import ReplyProgress
 
 
-def test_each_moment_of_a_question_has_its_words_and_long_ones_their_seconds() -> None:
+def test_each_moment_of_a_question_has_its_words_and_long_ones_their_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    progress = ReplyProgress(lambda: now)
+    monkeypatch.setattr("roamtui.conversation.progress.monotonic", lambda: now)
+    progress = ReplyProgress()
     assert not progress.is_running
     said: list[str] = []
     for event, seconds in (

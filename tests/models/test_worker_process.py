@@ -61,11 +61,9 @@ async def read_first(model: LitellmModel, question: str) -> None:
         assert await anext(events) == TextDelta(question)
 
 
-def test_a_copy_of_a_model_shares_its_process_only_if_the_caller_ends_it(make_model: MakeModel) -> None:
-    alone = LitellmModel("fake/model")
-    assert alone.copy()._worker is not alone._worker
-    shared, worker = make_model("")
-    assert shared.copy()._worker is worker
+def test_a_copy_of_a_model_has_its_own_process() -> None:
+    model = LitellmModel("fake/model")
+    assert model.copy()._worker is not model._worker
 
 
 async def test_a_process_is_started_once_and_ended(make_model: MakeModel) -> None:
