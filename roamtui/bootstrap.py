@@ -15,14 +15,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
-from roamtui.conversation.library_sync import NOT_KEPT, get_source_key
+from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_source_missing
 from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
 from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
 from roamtui.document.document import SMALL_SITE_PAGES_MAX, NodeKind
-from roamtui.document.library import Library
+from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import (
     Loader,
     LoadingOptions,
@@ -45,7 +45,7 @@ from roamtui.search.section_store import load_summaries
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.listing import estimate_load_cost
-from roamtui.sources.source_names import split_sources
+from roamtui.sources.source_names import assign_keys, split_sources
 from roamtui.web.page import FetchOptions
 from roamtui.web.urls import origin_of
 
@@ -151,10 +151,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         The pages and sources that were added to the `conversation` are opened too. For an exported file,
         `added` names its added sources, and all pages of a small site are opened. Unless `is_trusted`, a URL
-        must be allowed.
+        must be allowed. If one of several sources cannot be read, an empty document says why.
 
         Raises:
-            SourceError: The source cannot be read.
+            SourceError: The source cannot be read, nor any other of several.
             UsageError: The source is not supported, or an allowed URL is invalid.
         """
         if is_standard_input(source):
@@ -165,14 +165,24 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                     "This URL was not fetched, because it comes from a file and not from you."
                     f" To allow it, add --allow-origin {origin_of(name)}."
                 )
-        library, loader = self.open(split_sources(source), load_all=True)
+        names = split_sources(source)
+        others = added if conversation is None else conversation.added_sources
+        try:
+            library, loader = self.open(names, load_all=True)
+        except SourceError:
+            if len(names) + len(others) == 1 or all(map(is_source_missing, (*names, *others))):
+                raise
+            keys = assign_keys([Path(name) for name in names]) if len(names) > 1 else {"": source}
+            parts = [LibrarySource(name=str(name), key=key) for key, name in keys.items()]
+            library, loader = open_all(parts, self.open_added, source)
+            added = others
         for name in added:
             wanted = list_sources_with(library, name)
             library, loader = restore_sources(library, loader, wanted, self.open_added)
         if conversation is None:  # a file does not say which pages its answers had
             links = [each for each in library.walk() if library.node(each).kind is NodeKind.LINK]
             return load_pages(library, loader, links if len(links) <= SMALL_SITE_PAGES_MAX else ())
-        if conversation.sources:
+        if conversation.sources and not added:
             library, loader = restore_sources(library, loader, conversation.sources, self.open_added)
         return load_pages(library, loader, conversation.pages, conversation.approved_origins)
 

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from roamtui.conversation.state import ConversationState
-from roamtui.document.library import Library
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 
-CONVERSATION_RENDERERS: Mapping[str, Callable[[ConversationState, str, Callable[[], Library]], str]] = {
-    ".md": lambda state, source, _: render_markdown(state, source),
-    ".json": lambda state, source, _: render_json(state, source),
-    ".html": lambda state, source, open_library: render_html(state, source, open_library()),
+CONVERSATION_RENDERERS: Mapping[str, Callable[[ConversationState, str], str]] = {
+    ".md": render_markdown,
+    ".json": render_json,
+    ".html": lambda state, source: render_html(state, source, state.library),
 }
-"""By suffix: renders a conversation about a source. The third argument opens it, only for a web page."""
+"""By suffix: renders a conversation about a source. A web page includes the text of its library."""

@@ -4,13 +4,15 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from roamtui.conversation.library_sync import explain_missing, get_source_key, is_source_missing
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, SourceError
 from roamtui.export.conversation import CONVERSATION_RENDERERS
 from roamtui.export.markdown import render_notes
 from roamtui.output import (
@@ -23,6 +25,7 @@ from roamtui.output import (
     write_notice,
 )
 from roamtui.paths import format_file_path, is_standard_input
+from roamtui.quotes.current_text import update_citations
 from roamtui.quotes.located_notes import locate_notes
 from roamtui.sanitiser import format_count, sanitise_line
 from roamtui.sources.listing import list_paths
@@ -81,8 +84,8 @@ def export_conversation(
 ) -> None:
     """Write one conversation to a file, in the format of its suffix, or to stdout in `output_format`.
 
-    `moved_to` is where the document is now, if it was moved. A web page includes the document's text, if the
-    document can be opened.
+    `moved_to` is where the document is now, if it was moved. If the document can be opened, its quotes are
+    looked up again, and a web page includes its text.
 
     Raises:
         RoamtuiError: The file has a wrong suffix or cannot be written, or the document is not at `moved_to`.
@@ -92,22 +95,25 @@ def export_conversation(
         warn(f"conversation {conversation_id}: {log.warning}")
     state = log.ended_state
     source = moved_to or state.source
+    if moved_to is not None and is_source_missing(moved_to):
+        raise SourceError(explain_missing(moved_to, "name it after --in"))
     if output_path is not None:
         names = (state.source, source, *state.added_sources)
         check_output_path(output_path, CONVERSATION_RENDERERS, list_paths(names))
 
-    def open_library() -> Library:
-        try:
-            return open_source(source, state)
-        except RoamtuiError as error:
-            if moved_to is not None:
-                raise
-            reason = explain_missing(source) if is_source_missing(source) else error
-            warn(f"the page has no text of the document. {reason}")
-            return state.library
-
+    try:
+        library = open_source(source, state)
+        state = replace(state, library=library)
+        state = fold_events(state, *update_citations(state))
+        problem = next((document.problem for document in library.documents if document.problem), "")
+    except RoamtuiError as error:
+        if moved_to is not None:
+            raise
+        problem = explain_missing(source) if is_source_missing(source) else str(error)
+    if problem:
+        warn(f"where the text cannot be read, quotes keep the signs of the day of their answer. {problem}")
     suffix = f".{output_format}" if output_path is None else output_path.suffix.lower()
-    text = CONVERSATION_RENDERERS[suffix](state, source, open_library)
+    text = CONVERSATION_RENDERERS[suffix](state, source)
     if output_path is None:
         write_data(text)
         return

@@ -100,12 +100,13 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
         if claim.original_state is QuoteState.ELSEWHERE:
             similar_in = _list_similar(sentence or claim.quote, library)
-        similar = find_nearest(claim.quote, library, similar_in, similarity_min)
+        problem = next((document.problem for document in library.documents if document.problem), "")
+        is_readable = not (problem and claim.section_id and expected is None)
+        similar = find_nearest(claim.quote, library, similar_in, similarity_min) if is_readable else None
         if similar is not None:
             section_id = library.find_node_at(similar.span.doc, similar.span.start) or ""
             status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
             return Finding(status=status, span=similar.span, section_id=section_id)
-        problem = next((document.problem for document in library.documents if document.problem), "")
         status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.GONE
         if expected is None or not library.node(expected).is_loaded:
             problem = problem or replace(measure_coverage(library), left_out=()).gaps
@@ -287,12 +288,16 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     """Return a citation with the current state and place of its quote.
 
     If the cited section is gone, path and place are those of the section that has the quote now. Two kinds of
-    quotes stay as they are: those that were never found, and those whose document is not loaded yet.
+    quotes stay as they are: those that were never found, and those whose document is not loaded, or cannot be
+    read.
     """
     quote = citation.quote
     was_found = citation.span is not None or citation.is_changed
+    # an empty document stands for a source that cannot be read
+    names = (citation.doc, citation.doc.partition("/")[0], "")
+    document = next(filter(None, map(library.documents_by_key.get, names)), library.root)
     is_unloaded = citation.doc not in library.documents_by_key and library.pending_ids
-    if quote is None or not was_found or is_unloaded:
+    if quote is None or not was_found or is_unloaded or document.problem:
         return citation
     was_in_own = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
     place = _find_again(quote, citation, library, was_in_own=was_in_own)

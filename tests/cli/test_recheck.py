@@ -198,16 +198,45 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     page = garden.with_name("page.html")
     checked = run("recheck", name)
     assert checked.code == 1
-    assert "is no longer there. If you have it in another place, add --in SOURCE." in checked.out
+    assert f"There is no file {garden}." in checked.out
+    assert checked.out.endswith("2 quotes checked: 1 same, 1 unreachable.\n"), "the other document is still there"
     assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found.\n")
     for suffix in ("md", "json", "html"):
         exported = run("conversations", "export", name, "-o", page.with_suffix(f".{suffix}"))
         assert exported.code == 0
-        assert ("If you have it in another place, add --in SOURCE." in exported.err) == (suffix == "html")
+        assert f"There is no file {garden}." in exported.err
     assert "ten metres" in page.read_text("utf-8")
+    assert run("recheck", page.with_suffix(".md")).out.endswith("2 quotes checked: 1 same, 1 unreachable.\n")
     assert run("conversations", "export", name, "-o", page, "--in", garden).code == 1
     assert run("conversations", "export", name, "-o", page, "--in", moved).code == 0
     assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
+
+
+def test_of_two_documents_the_one_that_is_still_there_is_checked(run: RunCommand, garden: Path) -> None:
+    copy = garden.with_name("copy.md")
+    copy.write_text("# Pond\n\nThe pond is deep.\n\n# Fish\n\nFish swim there.\n", "utf-8")
+    library = open_library((str(garden), str(copy)))
+    agent = Agent(Conversation(library, store=open_store()), ScriptedModel(window_tokens=128_000), None, NO_HITS)
+    answer = '"The pond is deep" [{Pond}], "Fish swim there" [{Fish}], "ten metres" [{Plots}].'
+    script(agent, expanding("Plots", "Pond", "Fish"), *[saying(answer)] * 2)
+    asyncio.run(ask(agent))
+    name = agent.conversation.state.id
+    agent.conversation.close()
+    garden.unlink()
+    copy.write_text(copy.read_text("utf-8").replace("deep", "dry"), "utf-8")
+    export = garden.with_name("out.md")
+    exported = run("conversations", "export", name, "-o", export)
+    told = "where the text cannot be read, quotes keep the signs of the day of their answer. There is no file"
+    assert told in exported.err
+    assert re.findall(r"^\d\. (.) .*\((.*)\)", export.read_text("utf-8"), re.MULTILINE) == [
+        ("✗", "changed since the answer"),
+        ("✓", "quote found in the text"),
+        ("✓", "quote found in the text"),
+    ]
+    for target in (name, export):
+        checked = run("recheck", target)
+        assert checked.out.endswith("3 quotes checked: 1 same, 1 changed, 1 unreachable.\n")
+        assert checked.out.count("There is no file") == 1
 
 
 def test_a_conversation_about_a_site_is_checked_and_exported_with_its_pages(run: RunCommand, tmp_path: Path) -> None:

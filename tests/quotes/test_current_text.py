@@ -9,7 +9,7 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import make_document_library
+from roamtui.document.loader import make_document_library, make_error_document
 from roamtui.quotes.claims import Claim, read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import compare_words, format_diff_parts
@@ -246,6 +246,26 @@ def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> N
     changed = make_library(HANDBOOK.replace("# ", "# The ", 1).replace("three weeks", "two weeks"))
     (event,) = update_citations(replace(_answer(state, *citations), library=changed))
     assert format_nearest(event.citations[0]) == "nearest, in Loans, line 5: kept for [-four-]{+two+} weeks"
+
+
+def test_the_nearest_words_do_not_begin_in_the_title_above_them() -> None:
+    library = parse("# Chainsaws\n\nChainsaws are lent to members.\n")
+    finding = recheck(Claim(quote="Chainsaws are never lent to members of the club", place=""), library)
+    assert finding.span is not None
+    assert library.text_at(finding.span) == "Chainsaws are lent to members"
+
+
+def test_a_quote_keeps_its_verdict_if_its_document_cannot_be_read() -> None:
+    before = make_folder({"a.md": "# Loans\n\nTwo weeks.\n", "b.md": "# Rooms\n\nBy the hour.\n"})
+    loans = find(before, "Loans")
+    text = before.node(loans).own_span
+    cited = make_citation(loans, before, quote="Two weeks", state=QuoteState.EXACT, span=replace(text, start=9, end=18))
+    host = before.hosts[id(before.documents_by_key["a.md"])]
+    lost = make_error_document("a.md", "Permission denied: a.md.", is_page=False)
+    state = replace(make_state(HANDBOOK), library=replace(before, grafts={**before.grafts, host: lost}))
+    assert update_citations(_answer(state, cited)) == ()
+    claim = Claim(quote="Two of the weeks by the hour", place="", section_id=loans)
+    assert recheck(claim, state.library).message == lost.problem
 
 
 def test_a_quote_of_another_section_than_its_id_names_is_looked_for_where_its_sentence_was() -> None:

@@ -26,13 +26,7 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import make_short_name
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import (
-    ConfirmDialog,
-    ExportDialog,
-    PlaceDialog,
-    PromptDialog,
-    make_key_hints,
-)
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PlaceDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row, contains_words
 
 _FILE_NAME_LENGTH_MAX = 60
@@ -167,16 +161,16 @@ def make_export_dialog(
     """Make the dialog that exports a conversation. `library` is the open document, if there is one."""
     source = summary.source
 
-    def get_library() -> Library:
-        if library is None or source != get_source_key(library):
+    def render(suffix: str, _: Path) -> str:
+        state = load()
+        if library is not None and source == get_source_key(library):
+            state = replace(state, library=library)
+        elif suffix == ".html":
             raise SourceError(
                 "An export as a web page includes the document, which is not open."
                 " Resume this conversation first."
             )
-        return library
-
-    def render(suffix: str, _: Path) -> str:
-        return CONVERSATION_RENDERERS[suffix](load(), source, get_library)
+        return CONVERSATION_RENDERERS[suffix](state, source)
 
     renderers = {suffix: partial(render, suffix) for suffix in CONVERSATION_RENDERERS}
     words = re.findall(r"\w+", summary.title.lower())
