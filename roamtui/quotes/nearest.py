@@ -146,7 +146,13 @@ def _find_similar(
     blocks = [block for block in edits.as_matching_blocks() if block.size]
     if not blocks:
         return None
-    first = first_row + low + blocks[0].b
+    start = low + blocks[0].b
+    size = blocks[0].size
+    # these first words may be a title, and stand again right before the next ones
+    nearer = low + blocks[1].b - size if len(blocks) > 1 else start
+    if keys[nearer : nearer + size] == keys[start : start + size]:
+        start = nearer
+    first = first_row + start
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
     similarity = 2 * sum(block.size for block in blocks) / (len(wanted) + last - first + 1)
     if similarity <= similarity_min:
