@@ -44,6 +44,13 @@ class Agent:
         self.model = model
         self._approvals.approve_model(model)
 
+    @property
+    def model_note(self) -> str:
+        """What a person should know about the model. Empty once it has answered in this conversation."""
+        exchanges = self.conversation.state.exchanges
+        has_answered = any(each.answer and each.model == self.model.name for each in exchanges)
+        return "" if has_answered else self.model.note
+
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
         """Answer a question when it is its turn. Cancelling the task keeps the answer so far.
 

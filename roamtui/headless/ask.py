@@ -129,7 +129,7 @@ class AskReport:
             case QuestionAsked():
                 self._steps = []
                 self._opened_ids = {}
-                if note := self._agent.model.note:
+                if note := self._agent.model_note:
                     write_notice(note)
             case SectionsOpened(opened_ids=opened, results=results):
                 found = (each.section_id for each in results if each.section_id and each.status.is_open)

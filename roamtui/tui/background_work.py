@@ -83,7 +83,7 @@ class BackgroundWork:
         try:
             await self._agent.model.start()
             self._status.show_model(self._agent.model)
-            if note := self._agent.model.note:
+            if note := self._agent.model_note:
                 self._screen.post_message(NoticeRaised(note))
             await self._agent.search.index_ahead(on_progress)
         finally:

@@ -85,6 +85,14 @@ def test_a_question_is_answered_with_progress_text_and_sources(chat: Chat) -> No
     assert chat.out.count("A night costs") == 1
 
 
+def test_what_a_person_should_know_about_the_model_is_said_once_in_a_conversation(chat: Chat) -> None:
+    chat.model.note = "The size of the window is assumed."
+    chat.run("Is it loud?", "And now?", replies=("Yes.", "No."))
+    assert chat.err.count(chat.model.note) == 1
+    chat.run("And later?", replies=("No.",))
+    assert chat.model.note not in chat.err
+
+
 def test_nothing_that_a_terminal_obeys_is_written(chat: Chat) -> None:
     reply = ScriptedReply(text="It is \x1b[2J\x9b31m red \u202e. \x1b]52;c;eA==\x07", chunk_size=3)
     chat.run("why \x1b[1m?", replies=(reply,))
