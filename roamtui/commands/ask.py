@@ -56,7 +56,7 @@ def _add_table_arguments(parser: CommandParser) -> None:
         "-q", dest="questions", type=decode_argument, action="append", default=[], metavar="Q", help=help_text
     )
     parser.add_path("--questions", "a TOML file of more questions", dest="file", metavar="FILE")
-    parser.add_path("-o", "write FILE.csv, .md or .json", dest="output", metavar="FILE")
+    parser.add_path("-o", "write FILE.csv, .md or .json, or replace it", dest="output", metavar="FILE")
     parser.add_number("--jobs", "documents to ask about at a time", NumberRange(1, 100), default=1)
     parser.add_path("--folder", "where to keep the table (default: by its sources)", metavar="DIR")
 

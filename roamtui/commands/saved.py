@@ -19,7 +19,7 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="from the list")
     help_text = "without -o: md (default), json, or html, a page that replays it"
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
-    parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
+    parser.add_path("-o", "export to FILE.md, .json or .html, or replace it", dest="output", metavar="FILE")
     help_text = "with export: where the document is now, if it has moved"
     parser.add_file_argument("--in", dest="moved_to", metavar="SOURCE", help=help_text)
     parser.add_flag("--all", "list conversations from `roamtui ask` too")
