@@ -12,13 +12,7 @@ from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.first_request import choose_pages
 from roamtui.agent.offline import add_passages, answer_offline
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.outcome import (
-    Reply,
-    choose_reminder,
-    has_no_source,
-    make_outcome,
-    make_unchecked_outcome,
-)
+from roamtui.agent.outcome import Reply, choose_reminder, has_no_source, make_outcome, make_unchecked_outcome
 from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
 from roamtui.agent.tool_calls import CallRunner, make_tools

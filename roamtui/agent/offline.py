@@ -47,11 +47,7 @@ from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
-from roamtui.retrieval.best_passages import (
-    FoundPassage,
-    choose_passages,
-    list_found_words,
-)
+from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.question_search import search_question
 from roamtui.sanitiser import sanitise_line, shorten
 from roamtui.search.base import Hit

@@ -16,12 +16,7 @@ from roamtui.conversation.events import (
     SectionsOpened,
 )
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
-from roamtui.conversation.transcript import (
-    PromptContext,
-    list_remarks,
-    make_rebuild_event,
-    shrink_transcript,
-)
+from roamtui.conversation.transcript import PromptContext, list_remarks, make_rebuild_event, shrink_transcript
 from roamtui.conversation.update import (
     AskOptions,
     Events,

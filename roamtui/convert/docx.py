@@ -27,13 +27,7 @@ from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.html_tree import parse_html_tree
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
-from roamtui.convert.xml_elements import (
-    get_attribute,
-    get_local_name,
-    is_true,
-    list_paragraphs,
-    parse_int,
-)
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS, write_checkbox, write_note_mark

@@ -11,13 +11,7 @@ from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.html_tree import read_page
 from roamtui.convert.list_numbers import PLAIN_NUMBER, format_list_number
 from roamtui.convert.office_math import write_formula
-from roamtui.convert.xml_elements import (
-    get_attribute,
-    get_local_name,
-    is_true,
-    list_paragraphs,
-    parse_int,
-)
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, write_heading

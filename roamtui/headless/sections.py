@@ -13,10 +13,7 @@ from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.delivered import PART_TOKENS
 from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
-from roamtui.outline.references import (
-    resolve_section,
-    suggest_unread_pages,
-)
+from roamtui.outline.references import resolve_section, suggest_unread_pages
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_data, write_display, write_json, write_notice

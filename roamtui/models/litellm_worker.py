@@ -31,14 +31,7 @@ from roamtui.models.local_servers import (
 from roamtui.models.options import ModelOptions
 from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip_keys
-from roamtui.models.worker_protocol import (
-    Frame,
-    Job,
-    JobEvent,
-    ModelFailure,
-    ResolvedModel,
-    encode_frame,
-)
+from roamtui.models.worker_protocol import Frame, Job, JobEvent, ModelFailure, ResolvedModel, encode_frame
 from roamtui.paths import write_all
 from roamtui.sanitiser import sanitise_line, shorten
 

@@ -29,12 +29,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, IdMark, iter_id_marks
 from roamtui.quotes.read import WORDS_MIN, read_answer
-from roamtui.quotes.wording import (
-    PASSAGE_LABEL,
-    SENTENCE_LABEL,
-    blank_document_lines,
-    simplify_quote,
-)
+from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
 from roamtui.quotes.words import read_words
 from roamtui.sanitiser import sanitise_text
 from roamtui.sources.read import is_path

@@ -20,13 +20,7 @@ from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.errors import SourceError, format_reason
 from roamtui.sanitiser import format_count
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
-from roamtui.sources.read import (
-    DOCUMENT_SUFFIXES,
-    SourceText,
-    check_file,
-    explain_error,
-    to_source_text,
-)
+from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, check_file, explain_error, to_source_text
 from roamtui.sources.source_names import (
     assign_keys,
     format_file_name,
