@@ -97,8 +97,8 @@ class View(Enum):
 class MarkdownLayout(Struct, kw_only=True):
     """A layout of blocks as lines."""
 
-    width: int | None
-    """Width of the view in cells, or None for no wrapping."""
+    width: int
+    """Width of the view in cells."""
     view: View = View.READER
     links: Sequence[Link] = ()
     """The links of the blocks, by number. Only a terminal needs them."""
@@ -127,8 +127,8 @@ class MarkdownLayout(Struct, kw_only=True):
                 case BlockQuote():
                     added = self._lay_out_quote(block, nesting)
                 case ThematicBreak(start=start, end=end):
-                    width = self._compute_room(nesting, _RULE_WIDTH) or _RULE_WIDTH
-                    added = self._make_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
+                    rule = Run("─" * self._compute_room(nesting, _RULE_WIDTH), RunStyle(TextRole.RULE))
+                    added = self._make_lines([(rule,)], start, end)
                 case _:
                     assert_never(block)
             _append_block(lines, added, is_tight=nesting.is_tight)
@@ -187,10 +187,10 @@ class MarkdownLayout(Struct, kw_only=True):
         if language:
             label = make_run(language, RunStyle(TextRole.ASIDE))
             lines += self._make_lines([(label,)], start, start, is_code=True)
-        room = self._compute_room(nesting) if self.view is View.CARD else None
+        room = self._compute_room(nesting, self.width) if self.view is View.CARD else None
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for runs, (start, end) in zip(highlight_code(block.text, language), spans, strict=False):
-            folded = cut_runs(runs, room and room - len(_CODE_MARGIN.text))
+            folded = [runs] if room is None else cut_runs(runs, room - len(_CODE_MARGIN.text))
             lines += self._make_lines(folded, start, end, is_code=True)
         return lines
 
@@ -203,7 +203,8 @@ class MarkdownLayout(Struct, kw_only=True):
         ]
         columns = [*zip(*cells, strict=True)]
         can_scroll = self.view is View.READER
-        widths = _compute_column_widths(columns, self._compute_room(nesting), can_scroll=can_scroll)
+        room = self._compute_room(nesting, self.width)
+        widths = _compute_column_widths(columns, room, can_scroll=can_scroll)
         body = zip(
             *(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_header), strict=True
         )
@@ -234,12 +235,9 @@ class MarkdownLayout(Struct, kw_only=True):
             for text in texts
         ]
 
-    def _compute_room(self, nesting: _Nesting, width_max: int | None = None) -> int | None:
-        """Return the width of nested lines in cells, at most `width_max`. None means unlimited."""
-        if self.width is None:
-            return None
-        width = self.width if width_max is None else min(self.width, width_max)
-        return max(_WIDTH_MIN, width - nesting.indent)
+    def _compute_room(self, nesting: _Nesting, width_max: int) -> int:
+        """Return the width of nested lines in cells, at most `width_max`."""
+        return max(_WIDTH_MIN, min(self.width, width_max) - nesting.indent)
 
     def _to_runs(self, words: Inline, base: RunStyle) -> list[Run]:
         """Convert inline text to runs, each with the style `base` and its own emphasis, link and group."""
@@ -287,7 +285,7 @@ def _align(column: _Cells) -> str:
     return "right" if has_digit and len(filled) > 1 and len(figures) >= _FIGURES_MIN * len(filled) else ""
 
 
-def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_scroll: bool) -> list[int]:
+def _compute_column_widths(columns: Sequence[_Cells], room: int, *, can_scroll: bool) -> list[int]:
     """Compute the width of each column in cells. If the table does not fit, narrow the widest columns.
 
     Break words only if the longest words of all columns do not fit side by side, and nothing can scroll.
@@ -295,8 +293,6 @@ def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_s
     natural = [
         max(measure_runs(line) for cell in cells for line in wrap_runs(cell, None)) for cells in columns
     ]
-    if room is None:
-        return natural
     room -= (len(columns) - 1) * len(_COLUMN_GAP.text)
     if sum(natural) <= room:
         return natural

@@ -163,10 +163,10 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     return lines
 
 
-def cut_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
+def cut_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
     """Cut runs into lines of at most `width` cells, keeping every character."""
     text = "".join(run.text for run in runs)
-    if width is None or measure(text) <= width:
+    if measure(text) <= width:
         return [list(runs)]
     return _divide_runs(runs, pairwise(accumulate(map(len, chop(text, max(1, width))), initial=0)))
 
