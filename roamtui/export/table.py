@@ -65,7 +65,7 @@ def render_csv(table: ResultTable, path: Path) -> str:
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(best.path), best.place]))
                 quote_text = sanitise_text(join_quote_lines(best.quote or ""))
                 quote_fields = [quote_text, *map(sanitise_line, (label, best.sentence, place))]
-            fields += [*map(sanitise_line, (cell.value, cell.state.value)), *quote_fields]
+            fields += [*map(sanitise_line, (cell.value, cell.state.label)), *quote_fields]
             fields += map(sanitise_line, (cell.note, format_origin_and_reading(cell)))
         lines.append(fields)
     output = io.StringIO()

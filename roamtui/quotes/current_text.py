@@ -193,6 +193,9 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
         warning for the person if the span does not have the quote, or the model had not read it.
     """
     span = resolve_citation(citation, state.library)
+    if span is None and citation.span is not None:  # it was looked up in an earlier version of the text
+        citation = _update_citation(citation, state.library)
+        span = resolve_citation(citation, state.library)
     if span is not None or citation.quote is None:
         return span, ""
     nearest = find_replacement(citation, state)
@@ -273,15 +276,20 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
 
 def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
     """Look up the quotes of all answers again. Return an event for each answer with a changed citation."""
-    checked: list[CitationsChecked] = []
-    for exchange in state.exchanges:
-        citations = tuple(_update_citation(citation, state.library) for citation in exchange.citations)
-        found = [citation.nearest for citation in citations if citation.nearest is not None]
-        is_changed = citations != exchange.citations
-        if is_changed or not all(_is_current(nearest, state.library) for nearest in found):
-            citations = add_nearest(citations, state)
-            checked.append(CitationsChecked(number=exchange.number, citations=citations))
-    return tuple(checked)
+    checked = [(exchange, recheck_citations(exchange.citations, state)) for exchange in state.exchanges]
+    return tuple(
+        CitationsChecked(number=exchange.number, citations=citations)
+        for exchange, citations in checked
+        if citations != exchange.citations
+    )
+
+
+def recheck_citations(citations: tuple[Citation, ...], state: ConversationState) -> tuple[Citation, ...]:
+    """Look up the quotes of an answer again, and what the document says instead of those that it lacks."""
+    again = tuple(_update_citation(citation, state.library) for citation in citations)
+    nearest = [citation.nearest for citation in again if citation.nearest is not None]
+    is_same = again == citations and all(_is_current(words, state.library) for words in nearest)
+    return again if is_same else add_nearest(again, state)
 
 
 def _update_citation(citation: Citation, library: Library) -> Citation:

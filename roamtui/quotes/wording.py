@@ -99,7 +99,7 @@ def describe_nearest(citation: Citation) -> tuple[str, list[DiffPart]]:
         return "", []
     if nearest.is_same:
         return f"{_SAME_LABEL} {nearest.place}, which the model had not read", []
-    unread = "" if nearest.is_read else " (not read by the model)"
+    unread = "" if nearest.is_read or citation.is_lost else " (not read by the model)"
     parts = compare_words(simplify_quote(citation.quote), nearest.text)
     return f"{_NEAREST_LABEL} {nearest.place}{unread}:", shorten_equal_parts(parts)
 

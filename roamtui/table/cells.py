@@ -6,12 +6,15 @@ from enum import StrEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import Reading, StopReason
 from roamtui.conversation.messages import OFFLINE, Usage
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import Exchange, start_conversation
+from roamtui.document.library import Library
 from roamtui.markdown.units import UnitKind, read_units, read_visible_line
 from roamtui.outline.coverage import Coverage
+from roamtui.quotes.current_text import recheck_citations
 from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.quotes.verdicts import list_answer_marks
 from roamtui.sanitiser import sanitise_line
@@ -38,7 +41,7 @@ class CellState(StrEnum):
     """The value is the key sentence of the best passage. No model has read it, so it may be no answer."""
     NONE_CLOSE = "none_close"
     """The same, but no passage matches the question closely."""
-    PARTLY = "partly"
+    NOT_PROVEN = "partly"
     """The value does not have its column's type, or a quote is missing or not verified."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
@@ -51,14 +54,14 @@ class CellState(StrEnum):
     @property
     def label(self) -> str:
         """The state in words."""
-        return "not proven" if self is CellState.PARTLY else self.value.replace("_", " ")
+        return self.name.lower().replace("_", " ")
 
 
 _SIGNS = {
     CellState.FOUND: "✓",
     CellState.PASSAGE: "·",
     CellState.NONE_CLOSE: "–",
-    CellState.PARTLY: "!",
+    CellState.NOT_PROVEN: "!",
     CellState.NOT_FOUND: "–",
     CellState.FAILED: "✗",
 }
@@ -143,19 +146,32 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         value = _parse_value(exchange)
     if not value:
         return replace(cell, state=CellState.FAILED, note="The answer contains no value for this cell.")
-    faults = [] if column.fits(value) else [f"expected {column.type_description}"]
-    quotes = [citation for citation in citations if citation.quote is not None]
+    is_close = exchange.stopped is not StopReason.NONE_CLOSE
+    state = CellState.PASSAGE if is_close else CellState.NONE_CLOSE
+    return _judge(replace(cell, state=state, value=value, citations=citations), column)
+
+
+def _judge(cell: Cell, column: Column) -> Cell:
+    """Return a cell with the state and the note that follow from its value and its citations."""
+    faults = [] if column.fits(cell.value) else [f"expected {column.type_description}"]
+    quotes = [citation for citation in cell.citations if citation.quote is not None]
     if quotes:
         faults += [citation.label for citation in quotes if not citation.is_verified][:1]
     else:
-        has_passage = any(citation.state is QuoteState.PASSAGE for citation in citations)
+        has_passage = any(citation.state is QuoteState.PASSAGE for citation in cell.citations)
         faults.append((QuoteState.PASSAGE if has_passage else QuoteState.NO_QUOTE).label)
-    state = CellState.PARTLY if faults else CellState.FOUND
-    if passages:
-        is_close = exchange.stopped is not StopReason.NONE_CLOSE
-        state = CellState.PASSAGE if is_close else CellState.NONE_CLOSE
-        faults = ["no model has read it", *faults]
-    return replace(cell, state=state, value=value, note=", ".join(faults), citations=citations)
+    if cell.has_passages:
+        return replace(cell, note=", ".join(["no model has read it", *faults]))
+    state = CellState.NOT_PROVEN if faults else CellState.FOUND
+    return replace(cell, state=state, note=", ".join(faults))
+
+
+def recheck_cell(cell: Cell, column: Column, library: Library) -> Cell:
+    """Look up the quotes of a cell again in the current text of its document, unless that is the same."""
+    if cell.text_hash == library.files_hash:
+        return cell
+    citations = recheck_citations(cell.citations, start_conversation(library, OpenSectionOptions()))
+    return cell if citations == cell.citations else _judge(replace(cell, citations=citations), column)
 
 
 def _read_on_one_line(passage: str) -> str:

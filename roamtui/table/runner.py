@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,7 +25,8 @@ from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
 from roamtui.sanitiser import format_count
 from roamtui.search.searcher import Searcher
-from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
+from roamtui.sources.read import is_path
+from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell, recheck_cell
 from roamtui.table.columns import Column
 from roamtui.table.store import ResultRow, ResultTable, lock_table
 from roamtui.text import format_token_count
@@ -149,6 +150,33 @@ async def fill_table(
     return run
 
 
+async def recheck_cells(table: ResultTable, plan: TablePlan) -> AsyncIterator[Cell]:
+    """Look up quotes in the files that have changed since, and yield each cell with another result.
+
+    It is not saved, because the next run asks the question again. Pages of the web are not fetched for this.
+    """
+    for row in table.rows:
+        if is_path(row.source) and any(cell is not None for cell in table.list_cells(row)):
+            try:
+                library, _ = await asyncio.to_thread(plan.open_source, row.source)
+            except RoamtuiError:  # the next run says so
+                continue
+            async for _, cell in _recheck_row(table, row, library):
+                yield cell
+
+
+async def _recheck_row(
+    table: ResultTable, row: ResultRow, library: Library
+) -> AsyncIterator[tuple[Cell, Cell]]:
+    """Look up the quotes of a row again. Yield each cell that has another result, old and new."""
+    for column in table.columns:
+        if (cell := table.get_cell(row, column)) is not None:
+            again = await asyncio.to_thread(recheck_cell, cell, column, library)
+            if again is not cell:
+                table.cells[cell.row, cell.column] = again
+                yield cell, again
+
+
 class TableFiller(Struct, kw_only=True):
     """Fills the cells of one run."""
 
@@ -219,6 +247,10 @@ class TableFiller(Struct, kw_only=True):
     async def _fill_row(self, row: ResultRow, library: Library, loader: Loader | None) -> None:
         """Ask about one document, one question after the other, so that the provider caches the text."""
         cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
+        async for known, again in _recheck_row(self.table, row, library):
+            self.run.states[known.state] -= 1
+            self.run.states[again.state] += 1
+            self.on_progress(self.run, again)
         missing = [column for column, cell in cells if self.must_ask(cell, library.files_hash)]
         self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
         if missing and not await self.request_approval():

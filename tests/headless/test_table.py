@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.citations import CHANGED_LABEL
 from roamtui.errors import ModelError, RoamtuiError
 from roamtui.headless.table import run_table
 from roamtui.models.base import ModelRequest
+from roamtui.models.registry import NoModel
+from roamtui.table.store import read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.table.filling import PERIOD, define, make_plan, write_leases
+from tests.table.filling import LEASES, PERIOD, answering_model, define, make_plan, write_leases
 
 
 def test_a_table_with_a_failed_cell_ends_with_the_reason_and_what_to_do(
@@ -23,6 +26,21 @@ def test_a_table_with_a_failed_cell_ends_with_the_reason_and_what_to_do(
     assert first_line == "Asking scripted: 2 cells · ~18k tokens"
     note = "The model has gone. To continue, run the same command again."
     assert last_line == f"roamtui: 2 questions failed. {table.rows[-1].title}: {note}"
+
+
+def test_a_quote_that_a_document_no_longer_has_is_not_written_as_true(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leases = write_leases(tmp_path / "leases")
+    table = define(tmp_path / "table", leases, PERIOD)
+    run_table(table, make_plan(answering_model()), tmp_path / "then.csv")
+    (leases / "anna.md").write_text(LEASES["anna.md"].replace("60 days", "45 days"), "utf-8")
+    run_table(read_table(table.folder), make_plan(NoModel()), tmp_path / "now.csv")
+    then, now = ((tmp_path / name).read_text("utf-8").splitlines()[1] for name in ("then.csv", "now.csv"))
+    assert "60 days,found," in then
+    assert "60 days,not proven," in now
+    assert CHANGED_LABEL in now
+    assert "2 of 2 cells: 1 found, 1 not proven" in capsys.readouterr().err
 
 
 def test_where_the_table_is_is_told_although_its_file_cannot_be_written(

@@ -326,6 +326,28 @@ def test_a_verdict_is_that_of_the_document_as_it_is_now(text: str, state: QuoteS
     assert back[0].citations[0].state is QuoteState.EXACT
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "warning"),
+    [
+        ("# Shed\n\n## Fees\n\nMore. A late spade costs 50 cents.\n", "A late spade costs 50 cents", ""),
+        (
+            "# Shed\n\n## Fees\n\nA late spade costs 60 cents.\n",
+            "A late spade costs 60 cents",
+            "The text has changed since the answer, so the most similar passage is shown",
+        ),
+    ],
+)
+def test_a_quote_that_was_looked_up_in_an_earlier_text_leads_to_what_stands_there_now(
+    text: str, words: str, warning: str
+) -> None:
+    state, _ = expand_by_agent(begin(make_state("# Shed\n\n## Fees\n\nA late spade costs 50 cents.\n")), "Fees")
+    answer = f'"A late spade costs 50 cents" [{find(state, "Fees")}]'
+    (citation,) = QuoteChecker(state).list_citations(answer)
+    span, warned = find_cited_passage(citation, make_state(text))
+    assert span is not None
+    assert (make_library(text).text_at(span), warned) == (words, warning)
+
+
 def test_a_section_that_is_gone_is_named_by_its_former_title() -> None:
     state = make_state(HANDBOOK)
     loans = find(state.library, "Loans")

@@ -37,10 +37,10 @@ def _complete(answer: str, *citations: Citation, stopped: StopReason = StopReaso
     ("citations", "state", "note"),
     [
         ((_cite("2 euros"),), CellState.FOUND, ""),
-        ((), CellState.PARTLY, "no quote"),
-        ((_cite(None),), CellState.PARTLY, "no quote"),
-        ((_cite("2 euros"), _cite("3 euros", QuoteState.NOT_FOUND)), CellState.PARTLY, QuoteState.NOT_FOUND.label),
-        ((_APART,), CellState.PARTLY, "not within one sentence"),
+        ((), CellState.NOT_PROVEN, "no quote"),
+        ((_cite(None),), CellState.NOT_PROVEN, "no quote"),
+        ((_cite("2 euros"), _cite("3 euros", QuoteState.NOT_FOUND)), CellState.NOT_PROVEN, QuoteState.NOT_FOUND.label),
+        ((_APART,), CellState.NOT_PROVEN, "not within one sentence"),
     ],
     ids=["a quote", "no citation", "a section", "a false quote", "a quote from two sentences"],
 )

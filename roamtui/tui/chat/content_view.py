@@ -1,7 +1,10 @@
 """`ContentView`: a widget that lays out its content for each width and has targets that can be selected."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.content import Content
@@ -11,10 +14,15 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.markdown.quoted_sentence import SentencePart
-from roamtui.sanitiser import sanitise_text
+from roamtui.sanitiser import sanitise_line, sanitise_text
 from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 
+if TYPE_CHECKING:  # the first screen does without it
+    from roamtui.quotes.nearest import DiffPart
+
 QUESTION_SIGN = Content.styled("❯ ", "bold $secondary")
+_NEAREST_STYLE = "$text-secondary"
+"""The differences between a false quote and the words of the document that are nearest to it."""
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
@@ -102,6 +110,22 @@ def draw_parts(parts: Sequence[SentencePart]) -> Content:
     for part in parts:
         style = "$foreground" if part.is_quoted else "$text-warning" if part.is_left_out else "$muted"
         content += Content.styled(part.text, f"{style} strike" if part.is_struck else style)
+    return content
+
+
+def draw_nearest(place: str, parts: Sequence[DiffPart]) -> Content:
+    """Draw the words nearest to a false quote. Words only of the quote are struck, the others are bold."""
+    content = Content.styled(sanitise_line(place), "$muted")
+    is_replaced = False
+    for part in parts:
+        style = "$muted"
+        gap = " → " if is_replaced and not part.is_in_quote else " "
+        if not part.is_in_text:
+            style = f"strike {_NEAREST_STYLE}"
+        elif not part.is_in_quote:
+            style = f"bold {_NEAREST_STYLE}"
+        content += Content.styled(gap, "$muted") + Content.styled(sanitise_line(part.words), style)
+        is_replaced = not part.is_in_text
     return content
 
 

@@ -36,7 +36,14 @@ from roamtui.quotes.verdicts import QuoteChecker, Unsourced, VerdictMark, make_p
 from roamtui.quotes.wording import CitationDescription, describe_citation, describe_nearest, simplify_quote
 from roamtui.sanitiser import format_count, get_isolates, sanitise_line, shorten
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import ContentView, draw_band, draw_parts, draw_question, wrap
+from roamtui.tui.chat.content_view import (
+    ContentView,
+    draw_band,
+    draw_nearest,
+    draw_parts,
+    draw_question,
+    wrap,
+)
 from roamtui.tui.chat.passage_cards import PassageCardList
 from roamtui.tui.messages import TARGET_META, LinkTarget, SectionTarget, TargetSelected
 from roamtui.tui.run_styles import add_code_background, render_run
@@ -65,8 +72,6 @@ _QUOTE_STYLES = {
 }
 _UNSOURCED_STYLE = "italic $text-warning"
 """Sentences without a source."""
-_NEAREST_STYLE = "$text-secondary"
-"""The differences between a false quote and the words of the document that are nearest to it."""
 
 
 class _Ending(Struct, frozen=True, kw_only=True):
@@ -175,7 +180,7 @@ class ExchangeView(ContentView):
                 unread=tuple(hit.section_id for hit in found if hit.section_id in library),
                 targets=tuple(SectionTarget(source.section_id, citation) for citation, source in cited),
                 sources=tuple(_format_citation(*pair, self.answer) for pair in cited),
-                nearest=tuple(_format_nearest(citation) for citation, _ in cited),
+                nearest=tuple(draw_nearest(*describe_nearest(citation)) for citation, _ in cited),
             )
         self._is_folded = bool(self.outcome.passages or self.answer.strip())
 
@@ -363,23 +368,6 @@ def _draw_surroundings(
     opening, closing = get_isolates(surroundings.sentence)
     lines = wrap(draw_parts(parts), width - indent)
     return [" " * indent + opening + line + closing for line in lines]
-
-
-def _format_nearest(citation: Citation) -> Content:
-    """Format the words nearest to a false quote. Words only of the quote are struck, the others are bold."""
-    place, parts = describe_nearest(citation)
-    content = Content.styled(sanitise_line(place), "$muted")
-    is_replaced = False
-    for part in parts:
-        style = "$muted"
-        gap = " → " if is_replaced and not part.is_in_quote else " "
-        if not part.is_in_text:
-            style = f"strike {_NEAREST_STYLE}"
-        elif not part.is_in_quote:
-            style = f"bold {_NEAREST_STYLE}"
-        content += Content.styled(gap, "$muted") + Content.styled(sanitise_line(part.words), style)
-        is_replaced = not part.is_in_text
-    return content
 
 
 def _format_citation(citation: Citation, source: CitationDescription, answer: str) -> Content:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from textual.content import Content
 from textual.coordinate import Coordinate
 from textual.screen import Screen
 from textual.widgets import DataTable, Static
+from textual.widgets.data_table import CellDoesNotExist
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -22,13 +24,14 @@ from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.errors import UsageError
 from roamtui.export.table import TABLE_RENDERERS
 from roamtui.outline.labels import PATH_STEP
+from roamtui.quotes.wording import describe_nearest
 from roamtui.sanitiser import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, parse_column
-from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress
+from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress, recheck_cells
 from roamtui.table.store import ResultRow, ResultTable, add_column, delete_column
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.chat.content_view import draw_parts
+from roamtui.tui.chat.content_view import draw_nearest, draw_parts
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import TableSession
 from roamtui.tui.messages import DocumentRequested, SectionTarget
@@ -154,6 +157,7 @@ class TableScreen(Screen[None]):
     def on_mount(self) -> None:
         """Ask for the first question of a table that has none."""
         self._show_head()
+        self._recheck()
         if not self.table.columns:
             self.action_add_column()
 
@@ -165,6 +169,19 @@ class TableScreen(Screen[None]):
             self._run = None  # it counted the cells of the table before
             self._grid.table = session.table
             self._grid.show()
+            self._recheck()
+
+    @work(group="checking", exclusive=True, exit_on_error=False)
+    async def _recheck(self) -> None:
+        """Show which quotes the documents no longer have."""
+        async for cell in recheck_cells(self.table, self.plan):
+            self._redraw(cell)
+
+    def _redraw(self, cell: Cell) -> None:
+        with suppress(CellDoesNotExist):  # its column may be deleted meanwhile
+            self._grid.update_cell(cell.row, cell.column, self._grid.draw_cell(cell))
+        if self._grid.current_cell is cell:
+            self._show_details()
 
     @on(events.ScreenSuspend)
     @on(events.ScreenResume)
@@ -201,7 +218,10 @@ class TableScreen(Screen[None]):
             value = sanitise_line(cell.text) if cell.value else sanitise_line(note or cell.state.label)
             lines.append(Content(f"{cell.sign} {shorten(value, room)}"))
             room = _count_characters(free - len(lines[-1].wrap(max(1, width))), width)
-            if best is not None and quote and best.surroundings is not None:
+            place, differences = ("", []) if best is None else describe_nearest(best)
+            if place:
+                lines.append(draw_nearest(place, differences).truncate(room, ellipsis=True))
+            elif best is not None and quote and best.surroundings is not None:
                 lines.append(draw_parts(best.surroundings.cut(room)))
             elif quote:
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
@@ -285,7 +305,9 @@ class TableScreen(Screen[None]):
             return
         async with self._filling:
             self._show_message("Starting the model…")
+            self.workers.cancel_group(self, "checking")  # a run does it too, and counts states
             run = await fill_table(self.table, self.plan, self._on_progress, self._confirm, columns or None)
+        self._recheck()  # for the rows that the run has not opened
         self._show_message(adapt_flags(" ".join(run.problems), self._keys, _MODEL_PLACE))
         if run.asked and not self.is_current:
             self.notify(f"Table: {format_progress(run)}", markup=False)
@@ -300,9 +322,7 @@ class TableScreen(Screen[None]):
         if cell is None:
             self._show_message("")
         else:
-            self._grid.update_cell(cell.row, cell.column, self._grid.draw_cell(cell))
-            if self._grid.current_cell is cell:
-                self._show_details()
+            self._redraw(cell)
         self._show_head()
 
     def action_export(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.citations import CHANGED_LABEL
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
@@ -210,6 +211,23 @@ async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_it
     kept = read_table(filled.folder)
     assert [column.question for column in kept.columns] == ["Are pets allowed?", HEATING]
     assert PERIOD in " ".join(column for _, column in kept.cells)
+
+
+async def test_a_cell_whose_quote_the_document_has_lost_says_so_and_leads_to_what_stands_there_now(
+    filled: Tables,
+) -> None:
+    lease = filled.leases / "anna.md"
+    lease.write_text(lease.read_text("utf-8").replace("60 days", "45 days"), "utf-8")
+    async with showing(filled, (100, 30)) as ui:
+        await ui.wait_until("✗ 60 days")
+        assert "nearest, line 5: The notice period is 60 → 45 days" in ui.text
+        assert CHANGED_LABEL in ui.text
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until(TableScreen, "n")
+        await ui.wait_until("✗ 60 days")
+        await ui.press_until(MainScreen, "enter")
+        await ui.wait_until("The text has changed since the answer, so the most similar passage is shown.")
+        await ui.wait_until("The notice period is 45 days")
 
 
 @pytest.mark.parametrize("key", ["backspace", "escape"])
