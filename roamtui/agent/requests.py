@@ -72,14 +72,13 @@ class RequestBuilder(Struct, kw_only=True):
             model=self.model.name,
             server=self.model.facts.server,
             asked_at=get_time(),
-            preface=found.text,
             excerpts=found.excerpts,
             is_one_shot=options.is_one_shot,
         )
         searched = make_search_event(state.library, question, found.hits, found.read_ids)
         search_events = (searched,) if found.hits else ()
         if self.brief is not None:
-            asked = replace(asked, number=len(state.exchanges) + 1)
+            asked = replace(asked, number=len(state.exchanges) + 1, preface=found.text)
             preparation = prepare_question(self.conversation.state, options)
             await self.conversation.apply(*preparation, asked, *search_events)
             return
