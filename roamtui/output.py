@@ -99,6 +99,12 @@ def require_confirmation(question: str, refusal: str, *, assume_yes: bool) -> No
         raise UsageError(f"{refusal}, as you did not confirm. Answer y, or add --yes.")
 
 
+def confirm_replacing(path: Path) -> None:
+    """Ask a person at a terminal whether a file that exists may be replaced. Raise `UsageError` if not."""
+    if path.is_file() and sys.stdin.isatty() and not confirm(f"{path} exists. Replace it?"):
+        raise UsageError(f"{path} was not replaced. Name another file after -o.")
+
+
 def _write_quietly(text: str) -> None:
     with suppress(OSError):
         sys.stderr.write(text)

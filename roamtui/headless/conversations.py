@@ -17,6 +17,7 @@ from roamtui.export.conversation import CONVERSATION_RENDERERS
 from roamtui.export.markdown import render_notes
 from roamtui.output import (
     check_output_path,
+    confirm_replacing,
     require_confirmation,
     warn,
     write_data,
@@ -100,7 +101,7 @@ def export_conversation(
     if output_path is not None:
         names = (state.source, source, *state.added_sources)
         check_output_path(output_path, CONVERSATION_RENDERERS, list_paths(names))
-
+        confirm_replacing(output_path)
     try:
         library = open_source(source, state)
         state = replace(state, library=library)

@@ -8,7 +8,15 @@ from pathlib import Path
 from roamtui.conversation.messages import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.export.table import TABLE_RENDERERS
-from roamtui.output import ProgressLine, check_output_path, warn, write_data, write_export, write_notice
+from roamtui.output import (
+    ProgressLine,
+    check_output_path,
+    confirm_replacing,
+    warn,
+    write_data,
+    write_export,
+    write_notice,
+)
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import ResultTable
@@ -27,7 +35,10 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         raise UsageError("a table needs questions. Write them after -q, or in a file for --questions.")
     if output_path is not None:
         check_output_path(output_path, TABLE_RENDERERS, (row.source for row in table.rows))
-        table.outputs |= {os.path.realpath(output_path)}
+        real_path = os.path.realpath(output_path)
+        if real_path not in table.outputs:
+            confirm_replacing(output_path)
+        table.outputs |= {real_path}
     path = output_path or Path("table.md" if sys.stdout.isatty() else "table.json")
     progress = ProgressLine()
 

@@ -166,6 +166,27 @@ def test_a_conversation_is_deleted_once_a_person_at_a_terminal_agrees(
     assert "No conversation" in run("conversations", "delete", saved_id).err
 
 
+def test_a_file_of_a_person_at_a_terminal_is_replaced_only_if_they_agree(
+    run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases, output = write_leases(tmp_path / "leases"), tmp_path / "notes.md"
+    saved_id = run("ask", leases, "When does it end?", "--json").json["conversation"]
+    keys = io.StringIO("n\ny\nn\ny\n")
+    monkeypatch.setattr(keys, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", keys)
+    for command in (("conversations", "export", saved_id), ("table", leases, "-q", PERIOD)):
+        output.write_text("My own notes.\n", "utf-8")
+        kept = run(*command, "-o", output)
+        assert (kept.code, output.read_text("utf-8")) == (2, "My own notes.\n")
+        replaced = run(*command, "-o", output)
+        assert (replaced.code, output.read_text("utf-8") == "My own notes.\n") == (0, False)
+        for asked in (kept, replaced):
+            assert asked.err.startswith(f"{output} exists. Replace it? [y/N]\n")
+    assert run("table", leases, "-q", PERIOD, "-o", output).code == 0, "the table has written this file"
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert run("conversations", "export", saved_id, "-o", output).code == 0, "a script is not asked"
+
+
 def test_notes_follow_a_document_that_has_moved(run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = open_library((str(garden),))
     note = make_note(library, make_span_citation(find(library, "Tools"), None, library), "Sharpen them.")
