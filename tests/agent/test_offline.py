@@ -13,13 +13,7 @@ from roamtui.agent.agent import Agent
 from roamtui.answer_report import AnswerReport
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import (
-    Origin,
-    QuestionAnswered,
-    SectionsOpened,
-    SectionsSearched,
-    StopReason,
-)
+from roamtui.conversation.events import Origin, QuestionAnswered, SectionsOpened, SectionsSearched, StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import format_steps, iter_notices
 from roamtui.conversation.state import Exchange

@@ -15,16 +15,7 @@ from roamtui.errors import ModelError, StoreError
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit, RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.searcher import Searcher
-from tests.agent.asking import (
-    FakeSearcher,
-    answer,
-    ask,
-    ids,
-    make_agent,
-    model_of,
-    saying,
-    sent,
-)
+from tests.agent.asking import FakeSearcher, answer, ask, ids, make_agent, model_of, saying, sent
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedReply
 from tests.search.libraries import id_of, make_library

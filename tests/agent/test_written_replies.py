@@ -8,12 +8,7 @@ import pytest
 from roamtui.agent.agent import Agent
 from roamtui.agent.prompt import CALL_REMINDER, LAST_STEP_NOTE, REPEATED_CALL
 from roamtui.conversation.citations import QuoteState
-from roamtui.conversation.events import (
-    AnswerStreamed,
-    QuestionAnswered,
-    StopReason,
-    ThoughtsRecorded,
-)
+from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, StopReason, ThoughtsRecorded
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.markdown import render_markdown
 from roamtui.models.written_calls import parse_calls

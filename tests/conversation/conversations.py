@@ -26,15 +26,7 @@ from roamtui.conversation.messages import Message, Role, ToolCall
 from roamtui.conversation.question_flow import finish_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext
-from roamtui.conversation.update import (
-    AskOptions,
-    CloseSections,
-    Command,
-    Events,
-    OpenSections,
-    PinSections,
-    update,
-)
+from roamtui.conversation.update import AskOptions, CloseSections, Command, Events, OpenSections, PinSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from tests.fakes.replay import replay_events

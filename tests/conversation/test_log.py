@@ -14,22 +14,9 @@ from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import (
-    ConversationRenamed,
-    Origin,
-    QuestionAsked,
-    QuestionsRewound,
-    WarningRaised,
-)
+from roamtui.conversation.events import ConversationRenamed, Origin, QuestionAsked, QuestionsRewound, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
-from roamtui.conversation.update import (
-    AskOptions,
-    ChooseAnswer,
-    CloseSections,
-    FoldNodes,
-    OpenSections,
-    PinSections,
-)
+from roamtui.conversation.update import AskOptions, ChooseAnswer, CloseSections, FoldNodes, OpenSections, PinSections
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_markdown
 from tests.conversation.conversations import Recorder, make_library

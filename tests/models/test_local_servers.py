@@ -15,13 +15,7 @@ from roamtui.models.local_servers import read_ollama, read_openai
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ProviderError, ResolvedModel
-from tests.fakes.model_servers import (
-    Ending,
-    FakeOllamaServer,
-    FakeOpenAIServer,
-    FakeReply,
-    FakeServer,
-)
+from tests.fakes.model_servers import Ending, FakeOllamaServer, FakeOpenAIServer, FakeReply, FakeServer
 from tests.models.asking import OPTIONS, collect, join_text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -8,13 +8,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.search import searcher as searching
-from roamtui.search.base import (
-    IndexLostError,
-    RetrievalOptions,
-    SearchMode,
-    SearchServices,
-    VectorCoverage,
-)
+from roamtui.search.base import IndexLostError, RetrievalOptions, SearchMode, SearchServices, VectorCoverage
 from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher
 from roamtui.search.section_store import SectionStore

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
-from roamtui.sources.listing import (
-    list_files,
-    list_folder,
-    locate_document,
-    read_listed,
-)
+from roamtui.sources.listing import list_files, list_folder, locate_document, read_listed
 from roamtui.sources.source_names import join_sources, make_short_name, split_sources
 from roamtui.sources.stamps import FileStamps
 from tests.sources.listings import keys, write

@@ -10,14 +10,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.conversation.events import (
-    OpenResult,
-    OpenStatus,
-    Origin,
-    SearchHit,
-    SectionsOpened,
-    SectionsSearched,
-)
+from roamtui.conversation.events import OpenResult, OpenStatus, Origin, SearchHit, SectionsOpened, SectionsSearched
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, FoldNodes
 from roamtui.document.library import Library
