@@ -75,6 +75,7 @@ async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
             ui.box.fill(kept)
             ui.box.post_message(events.Paste("x" * pasted))
             await ui.wait_until("too long")
+            assert "Save a longer text to a file, and open that (ctrl+o)." in ui.words
             assert ui.box.text == kept
             await ui.press_until(lambda: "too long" not in ui.text, "end")
         ui.box.fill("z" * 50_001)
@@ -154,6 +155,20 @@ async def test_esc_takes_back_the_last_question_and_keeps_what_was_typed_since()
         assert questions(ui) == [FIRST, "And one?"]
 
 
+async def test_an_empty_box_stays_empty_in_a_new_conversation(store: ConversationStore) -> None:
+    gate = asyncio.Event()
+    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)], store=store)) as ui:
+        for text in (FIRST, SECOND):
+            await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
+        await ui.press_until("esc shows your draft", "x", "escape")
+        await ui.press_until(lambda: ui.box.text == "x", "escape")
+        await ui.press("backspace")
+        await ui.open_gate(gate)
+        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
+        assert ui.box.text == ""
+        await ui.press_until(lambda: ui.box.text == SECOND, "up")
+
+
 async def test_questions_that_wait_when_the_app_ends_come_back_one_by_one_above_the_draft(
     store: ConversationStore,
 ) -> None:
@@ -164,8 +179,8 @@ async def test_questions_that_wait_when_the_app_ends_come_back_one_by_one_above_
         await ui.press(*"draft")
         await ui.press_until("Quit while questions are being answered?", "ctrl+q")
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
-    async with running(make_app(store=store)) as ui:
-        await ui.wait_until("Kept from last time · ↑ shows more")
+    async with running(make_app(store=store), (60, 24)) as ui:
+        await ui.wait_until("Kept from last time · typing replaces it · ↑ more")
         for text in ("draft", "And a third?", SECOND):
             assert ui.box.text == text
             await ui.press("up")

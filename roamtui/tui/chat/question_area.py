@@ -202,10 +202,13 @@ class QuestionArea(Container):
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
         self.drafts.write()
+        told = ["Kept from last time"] if found else []
         if found and drafts[-1] == found[-1]:
             self.box.select_draft()
-        more = " · ↑ shows more" if len(drafts) > 1 else ""
-        self._frame.border_subtitle = f"Kept from last time{more}" if found else ""
+            told.append("typing replaces it")
+        if found and len(drafts) > 1:
+            told.append("↑ more")
+        self._frame.border_subtitle = " · ".join(told)
 
     @on(TextArea.Changed)
     def _keep_draft_soon(self) -> None:
@@ -296,6 +299,8 @@ class QuestionArea(Container):
             self.box.remember(exchange.question)
             self.box.settled.add(exchange.question)
         found = self.drafts.open_drafts()
+        if not (found or self.box.text):  # what was taken back stays in the history
+            typed.append("")
         self._show_drafts([*typed, *found], found)
         self._is_unasked = not exchanges
 

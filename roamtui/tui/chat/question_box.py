@@ -14,7 +14,7 @@ from textual.widgets.text_area import Selection
 from typing_extensions import override
 
 from roamtui.sanitiser import sanitise_text
-from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
 
 _QUESTION_LENGTH_MAX = 50_000
@@ -32,13 +32,14 @@ class QuestionBox(TextArea):
 
         question: str
 
-    def __init__(self, history: Iterable[str]) -> None:
+    def __init__(self, history: Iterable[str], keys: Keymap) -> None:
         """Make an empty box. `history` has earlier questions, oldest first."""
         placeholder = Content("Ask a question…")
         super().__init__(
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
         )
         self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
+        self._open_key = keys.first_keys["global.open_document"]
         self._texts = [*history, ""]
         """The history, oldest first, and then the typed text."""
         self._index = len(self._texts) - 1
@@ -135,7 +136,8 @@ class QuestionBox(TextArea):
             self.post_message(self.Submitted(question))
 
     def _refuse(self, problem: str) -> None:
-        words = f"{problem}: a question can have at most {_QUESTION_LENGTH_MAX:,} characters."
+        limit = f"a question can have at most {_QUESTION_LENGTH_MAX:,} characters"
+        words = f"{problem}: {limit}. Save a longer text to a file, and open that ({self._open_key})."
         self.notify(words, severity="warning", markup=False)
 
     def action_insert_line(self) -> None:

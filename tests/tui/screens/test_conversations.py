@@ -303,4 +303,4 @@ async def test_the_draft_of_a_conversation_is_found_where_its_document_has_moved
     async with running(app_over(session_of(Agent(resumed, ScriptedModel(), options=NO_HITS)))) as ui:
         await ui.wait_until("Kept from last time")
         assert ui.box.text == "half"
-        assert "shows more" not in ui.text, "what the key shows was not kept"
+        assert "↑ more" not in ui.text, "what the key shows was not kept"
