@@ -19,7 +19,7 @@ from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_data, write_display, write_json, write_notice
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import format_count, sanitise_line
-from roamtui.search.base import Hit, SearchMode
+from roamtui.search.base import RELATED_HEADING, Hit, SearchMode
 from roamtui.search.searcher import Searcher
 from roamtui.sources.listing import list_files
 from roamtui.sources.source_names import split_sources
@@ -87,7 +87,10 @@ def search_with_pages(
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
-    """Write hits as JSON, or as lines with path, place, best sentence and id, wrapped for a terminal."""
+    """Write hits as JSON, or as lines with path, place, best sentence and id, wrapped for a terminal.
+
+    In text, hits that have no word of the query are the last ones, below a heading.
+    """
     from roamtui.headless.answer_lines import get_answer_width, wrap_line  # noqa: PLC0415 - it loads the quotes
 
     advice = "Try other words, or `roamtui outline`."
@@ -102,7 +105,11 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
     is_terminal = sys.stdout.isatty()
     width = get_answer_width()
     lines: list[str] = []
-    for rank, hit in enumerate(hits, start=1):
+    found = [hit for hit in hits if not hit.is_related]
+    related = [hit for hit in hits if hit.is_related]
+    for rank, hit in enumerate([*found, *related], start=1):
+        if rank == len(found) + 1:
+            lines.append(RELATED_HEADING)
         path = format_path(library, hit.section_id)
         place = format_line_range(library, library.node(hit.section_id).span)
         if is_terminal:

@@ -31,6 +31,10 @@ NEAR_SIMILARITY_MIN = 0.39
 one shares no word with the document and is below it. Queries of invented words have at most 0.18."""
 
 
+RELATED_HEADING = "Related · closest first"
+"""Stands above results that lack the words that were searched for."""
+
+
 class SearchMode(StrEnum):
     """How to find sections."""
 
@@ -78,6 +82,11 @@ class Hit(Struct, frozen=True, kw_only=True):
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None
     """The piece of its text that is nearest to the query in meaning, if that is known."""
+
+    @property
+    def is_related(self) -> bool:
+        """Whether it was found by its meaning or its neighbours, not by words of the query."""
+        return not self.why.startswith("text rank")
 
 
 class Ranking(Struct, frozen=True, kw_only=True):

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from roamtui.bootstrap import open_library
 from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
+from roamtui.headless.sections import print_hits
 from roamtui.paths import get_cache_path, get_conversations_path
 from roamtui.quotes.located_notes import make_span_citation
+from roamtui.search.base import Hit, SearchMode
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
@@ -199,6 +201,19 @@ def test_notes_follow_a_document_that_has_moved(run: RunCommand, garden: Path, m
     run(new, "--conversation", conversation, "--plain")
     assert "Sharpen them." in run("notes", new).out
     assert run("notes").out == f"{new}  (1 note)\n"
+
+
+def test_results_without_a_word_of_the_query_are_listed_last_below_a_heading(
+    garden: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = open_library((str(garden),))
+    why = {"Plots": "meaning rank 1", "Tools": "text rank 1 · meaning rank 2"}
+    hits = [Hit(section_id=find(library, title), score=1.0, why=words) for title, words in why.items()]
+    print_hits(library, hits, SearchMode.HYBRID, as_json=False)
+    tools, heading, plots = capsys.readouterr().out.splitlines()
+    assert " > Tools, " in tools
+    assert heading == "Related · closest first"
+    assert " > Plots, " in plots
 
 
 needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")

@@ -17,7 +17,7 @@ from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.find import find_in_span
 from roamtui.sanitiser import format_count, sanitise_line, strip_anchor
-from roamtui.search.base import Hit
+from roamtui.search.base import RELATED_HEADING, Hit
 from roamtui.search.phrases import MATCHES_MAX, TitleList, find_phrase, match_ranges
 from roamtui.search.terms import extract_query_terms, normalise_term
 from roamtui.text import Span
@@ -37,7 +37,6 @@ _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
-_RELATED = "Related · closest first"
 _SEARCHING = "Searching…"
 _MATCH_STYLE = "bold underline $secondary"
 _MOVES = ", ↑ ↓ to choose, pgup pgdn to scroll the preview, "
@@ -187,7 +186,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             matched = [word for word in re.findall(r"\w+", query) if normalise_term(word) in terms]
             words = tuple(dict.fromkeys(matched))
             results += [
-                FindResult(group=_RELATED, section_id=hit.section_id, words=words, excerpt=hit.snippet)
+                FindResult(group=RELATED_HEADING, section_id=hit.section_id, words=words, excerpt=hit.snippet)
                 for hit in await self._search(query)
                 if hit.section_id not in found.first_matches
             ]
@@ -216,7 +215,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             self.show()
         self._reader.set_class(not found.results, "-empty")
         message = "" if found.is_complete else _SEARCHING
-        is_absent = all(result.group == _RELATED for result in found.results)
+        is_absent = all(result.group == RELATED_HEADING for result in found.results)
         if found.is_complete and found.query and is_absent:
             statement = "No exact match" if found.results else "No match"
             message = format_absence(measure_coverage(found.library), statement)
