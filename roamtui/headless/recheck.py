@@ -41,8 +41,9 @@ _QUOTES_HINT = (
 )
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
 _NO_TEXT = (
-    "{} cannot be checked. Name the id of the conversation, which `roamtui conversations` lists, the folder "
-    "of the table, or a Markdown file, as `roamtui conversations export ID -o FILE.md` writes it."
+    "{} cannot be checked. Name the id of the conversation (`conversation` in the JSON of an answer; "
+    "`roamtui conversations --all` lists all), the folder of the table, or a Markdown file, as "
+    "`roamtui conversations export ID -o FILE.md` writes it."
 )
 _NO_TEXT_SUFFIXES = SLOW_SUFFIXES.union((".html", ".htm", ".json", ".csv"))
 _QUOTE_MAX = 300
