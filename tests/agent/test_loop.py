@@ -6,12 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, REPEATED_CALL, SYSTEM
+from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, REPEATED_CALL
 from roamtui.conversation.events import CloseReason, QuestionAnswered, SectionsClosed, StopReason, ToolFinished
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.messages import Message, Role, Usage
+from roamtui.conversation.messages import Message, Usage
 from roamtui.models.base import ModelRequest
-from roamtui.outline.render import render_outline
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
@@ -20,7 +19,6 @@ from tests.agent.asking import (
     MANUAL,
     NO_HITS,
     WORDS,
-    FakeSearcher,
     answer,
     ask,
     expanding,
@@ -33,27 +31,6 @@ from tests.agent.asking import (
 )
 from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens, make_refusal
-
-_TOOLS = ["expand_sections", "search_sections"]
-
-
-async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> None:
-    agent = make_agent(searcher=FakeSearcher())
-    await ask(agent, "How much?", expanding("Fees", text="Looking."), saying('"2 euros" [{Fees}]'))
-    await ask(agent, "And now?", saying("Not found: no."))
-    first, second, third = model_of(agent).requests
-    outline = render_outline(agent.conversation.state.library)
-    assert first.messages == (
-        Message(role=Role.SYSTEM, text=SYSTEM),
-        Message(role=Role.USER, text=f"{outline.rstrip()}\n\nQuestion: How much?"),
-    )
-    assert second.messages[:2] == first.messages
-    assert second.messages[2].text == "Looking."
-    assert "Late returns cost 2 euros a day." in second.messages[3].text
-    assert third.messages[: len(second.messages)] == second.messages
-    assert [tool.name for tool in first.tools] == _TOOLS
-    assert first.tools == second.tools == third.tools
-    assert all(request.allows_calls for request in (first, second, third))
 
 
 async def test_sections_stay_open_for_a_follow_up() -> None:

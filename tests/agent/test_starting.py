@@ -6,8 +6,7 @@ from msgspec.structs import replace
 from roamtui.agent.agent import Agent
 from roamtui.agent.first_request import HITS_LEAD, choose_question_context
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import SectionsOpened, WarningRaised
+from roamtui.conversation.events import WarningRaised
 from roamtui.conversation.messages import Role
 from roamtui.conversation.question_flow import OPENED_LEAD
 from roamtui.document.library import Library
@@ -15,7 +14,7 @@ from roamtui.errors import ModelError, StoreError
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit, RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.searcher import Searcher
-from tests.agent.asking import FakeSearcher, answer, ask, ids, make_agent, model_of, saying, sent
+from tests.agent.asking import FakeSearcher, answer, ask, make_agent, model_of, saying, sent
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedReply
 from tests.search.libraries import id_of, make_library
@@ -57,20 +56,6 @@ async def test_the_first_request_contains_the_section_that_answers() -> None:
     assert text.index(OPENED_LEAD) < text.rindex("Herons wait for fish") < text.index(f"Question: {CLEAR}")
     assert text.count("Herons wait for fish") == 1, "an opened section is not also a hit"
     assert [citation.is_verified for citation in last.citations] == [True]
-
-
-async def test_a_small_document_is_sent_whole_and_open() -> None:
-    agent = _make_agent(TEXT.partition("## Storks")[0])
-    events = await ask(agent, UNCLEAR, ANSWER)
-
-    text = _last_question(agent)
-    assert WHOLE_NOTE in text
-    assert HITS_LEAD not in text
-    assert f"## Wrens [{IDS['Wrens']}]" in text
-    assert [*agent.conversation.state.open_sections] == ids(agent, "Birds")
-    assert any(isinstance(event, SectionsOpened) for event in events)
-    await ask(agent, "And then?", ANSWER)
-    assert _last_question(agent) == "And then?"
 
 
 @pytest.mark.parametrize("question", [UNCLEAR, " ", "zebra crossing"])

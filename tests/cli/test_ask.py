@@ -17,15 +17,6 @@ from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
 
 
-def test_what_is_not_found_is_said_without_a_passage(run: RunCommand, garden: Path) -> None:
-    result = run("ask", garden, "Which zebra plays the xylophone with a spade at midnight?")
-    assert result.code == 1
-    lead, origin = result.out.split("\n\n")
-    absence = "Not found: too few words of the question were found in the document."
-    assert lead == f"{absence} Some of its words were found: spade in Garden manual › Tools."
-    assert re.fullmatch(r"without a model · \d{4}-\d\d-\d\d \d\d:\d\d UTC · document digest \w{32}\n", origin)
-
-
 @pytest.mark.usefixtures("forked_models")
 @pytest.mark.parametrize(
     ("answer", "code"),

@@ -77,17 +77,6 @@ def test_a_document_without_text_cannot_be_asked(run: RunCommand, tmp_path: Path
     assert result.err == "roamtui: The document has no text. Choose another document.\n"
 
 
-def test_without_a_source_the_last_conversation_continues_with_its_own(
-    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    conversation = run("ask", garden, "How long is a plot?", "--json").json["conversation"]
-    monkeypatch.setattr("sys.stdin", io.StringIO("What does a late spade cost?\n"))
-    run(garden, "--plain")
-    for flags, question in ((["--continue"], "What does a late"), (["--conversation", conversation], "How long is a")):
-        monkeypatch.setattr("sys.stdin", io.StringIO(""))
-        assert f"Resumed after question 1: {question}" in run(*flags, "--plain").out
-
-
 def test_the_last_conversation_whose_document_is_still_there_continues(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

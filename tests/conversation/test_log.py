@@ -16,9 +16,8 @@ from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed, Origin, QuestionAsked, QuestionsRewound, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
-from roamtui.conversation.update import AskOptions, ChooseAnswer, CloseSections, FoldNodes, OpenSections, PinSections
+from roamtui.conversation.update import CloseSections, FoldNodes, OpenSections, PinSections
 from roamtui.errors import StoreError, UsageError
-from roamtui.export.markdown import render_markdown
 from tests.conversation.conversations import Recorder, make_library
 from tests.fakes.replay import replay_events
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -304,29 +303,6 @@ def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, fo
     for call in (store.read, store.delete, store.open):
         with pytest.raises(StoreError, match="No conversation"):
             call(name)
-
-
-async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: ConversationStore) -> None:
-    conversation = Conversation(make_library(), store=store)
-    model = ScriptedModel([ScriptedReply(text=text) for text in ("First.", "Second.", "More.")])
-    agent = Agent(conversation, model)
-    exchange = await agent.ask("Why?")
-    again = await agent.ask("Why not?", AskOptions(replaces=exchange))
-    assert again is not None
-    assert [answer.answer for answer in again.answers] == ["First.", "Second."]
-    await conversation.execute(ChooseAnswer(number=1, index=0))
-    conversation.close()
-    saved = store.load(conversation.state.id)
-    assert [(one.question, one.answer, len(one.later)) for one in saved.exchanges] == [("Why?", "First.", 1)]
-    assert "First." in render_markdown(saved, "a.md")
-    assert "Second." not in render_markdown(saved, "a.md")
-    resumed = Conversation(make_library(), store=store).resume(conversation.state.id)
-    await Agent(resumed, model).ask("And then?")
-    read = "\n".join(message.text for message in model.requests[-1].messages)
-    assert "First." in read
-    assert "Second." not in read
-    assert store.list()[0].questions == 2
-    assert len(resumed.state.exchanges[0].answers) == 2
 
 
 async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store: ConversationStore) -> None:

@@ -56,15 +56,6 @@ def test_notes_are_private_and_read_back_unchanged(notes: NoteStore, folder: Pat
     assert modes == [0o700, 0o700, 0o600]
 
 
-def test_a_deleted_note_leaves_no_byte_and_others_stay(notes: NoteStore, folder: Path) -> None:
-    gone, left = make("to-be-forgotten"), make("to-be-kept")
-    for note in (gone, left, replace(gone, comment="to-be-forgotten-too")):
-        notes.save(note)
-    notes.delete([gone.id])
-    assert b"to-be-for" not in file_of(folder).read_bytes()
-    assert list_words(folder) == ["to-be-kept"]
-
-
 @pytest.mark.parametrize("content", [b"", b"{}", b"[{}]", b"\xff", b"[" * 100_000])
 def test_a_damaged_file_is_one_sentence_and_stays(notes: NoteStore, folder: Path, content: bytes) -> None:
     notes.save(make("before"))

@@ -11,13 +11,13 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import Usage
 from roamtui.document.library import Library
 from roamtui.document.loader import OpenedSource
-from roamtui.errors import ModelError, StoreError
+from roamtui.errors import StoreError
 from roamtui.export.table import render_json_table, render_markdown_table
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.table.runner import TableRun, fill_table, format_estimate
 from roamtui.table.store import list_rows, lock_table, read_table
-from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
     PETS,
@@ -99,20 +99,6 @@ async def test_an_interrupted_run_keeps_what_is_done(leases: Path, folder: Path)
     run, table = await fill(define(folder, leases, PERIOD, PETS), second)
     assert (run.kept, run.done, len(second.requests)) == (2, 4, 2)
     assert list_states(table) == [["found", "found"], ["found", "partly"]]
-
-
-async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: Path) -> None:
-    failing: list[Reply] = [ScriptedReply(error=ModelError("The provider is gone; ask again.")), *[answer] * 5]
-    run, table = await fill(define(folder, leases, PERIOD), ScriptedModel(failing))
-    assert list_states(table) == [["failed"], ["found"]]
-    assert run.problems == (f"1 question failed. {table.rows[0].title}: The provider is gone; ask again.",)
-    cell = table.list_cells(table.rows[0])[0]
-    assert cell is not None
-    assert cell.note == "The provider is gone; ask again."
-    model = answering_model()
-    run, table = await fill(define(folder, leases, PERIOD), model)
-    assert (len(model.requests), list_states(table)) == (1, [["found"], ["found"]])
-    assert run.stop_reason == ""
 
 
 async def test_the_same_model_at_another_server_is_asked_again(leases: Path, folder: Path) -> None:

@@ -180,7 +180,7 @@ async def test_digits_select_quotes_in_every_pane_and_show_them_where_the_conver
             assert get_selected(ui) == int(key) - 1
 
 
-async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
+async def test_digits_and_selecting_begin_at_what_is_on_the_screen() -> None:
     async with running(make_app(), SIZE) as ui:
         for _ in range(3):
             await answer_about_ovens(ui)
@@ -189,6 +189,12 @@ async def test_digits_select_the_quotes_of_the_answer_in_view() -> None:
             await ui.focus(Scope.CHAT).press(key, "2")
             assert ui.chat.target_selection.view is view
             await ui.press("escape")
+        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.target_selection.view is first, "home")
+        await ui.press_until(lambda: ui.chat.target_selection.view is last, "end")
+        await ui.press(*["pageup"] * 5, "j")
+        assert (ui.chat.target_selection.view, ui.chat.scroll_y) == (first, 0)
+        await ui.press(*["pagedown"] * 5, "k")
+        assert ui.chat.target_selection.view is last
 
 
 async def test_a_digit_selects_the_last_quote_with_its_number_that_is_on_the_screen() -> None:
@@ -200,19 +206,6 @@ async def test_a_digit_selects_the_last_quote_with_its_number_that_is_on_the_scr
             await ui.focus(Scope.CHAT).press("1")
             assert ui.chat.target_selection.view is ui.last
             await ui.press("escape")
-
-
-async def test_selecting_begins_at_what_is_on_the_screen() -> None:
-    async with running(make_app(), SIZE) as ui:
-        for _ in range(3):
-            await answer_about_ovens(ui)
-        first, _, last = ui.chat.shown
-        await ui.focus(Scope.CHAT).press_until(lambda: ui.chat.target_selection.view is first, "home")
-        await ui.press_until(lambda: ui.chat.target_selection.view is last, "end")
-        await ui.press(*["pageup"] * 5, "j")
-        assert (ui.chat.target_selection.view, ui.chat.scroll_y) == (first, 0)
-        await ui.press(*["pagedown"] * 5, "k")
-        assert ui.chat.target_selection.view is last
 
 
 async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:
