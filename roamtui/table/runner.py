@@ -55,16 +55,13 @@ class TablePlan(Struct, frozen=True, kw_only=True):
 class TableRun(Struct, kw_only=True):
     """The progress of a run."""
 
-    total: int
-    """Number of cells, including those that already have an answer."""
+    table: ResultTable
     pending: int = 0
     """Number of cells still to ask. It grows if a document that is opened has changed."""
     estimate: Usage = Usage()
     """Expected usage of the pending cells. It is computed when `fill_table` asks for approval."""
     asked: int = 0
     """Number of cells that this run has finished, with or without an answer."""
-    states: Counter[CellState] = field(default_factory=Counter)
-    """Number of finished cells by state, old and new."""
     usage: Usage = Usage()
     """Usage of all requests of the run, also of those for failed cells."""
     stop_reason: str = ""
@@ -77,14 +74,15 @@ class TableRun(Struct, kw_only=True):
     """The questions of this run that failed: the document and the reason of each."""
 
     @property
-    def done(self) -> int:
-        """Number of finished cells, old and new."""
-        return self.states.total()
+    def states(self) -> Counter[CellState]:
+        """Number of finished cells by state, old and new."""
+        table = self.table
+        return Counter(cell.state for row in table.rows for cell in table.list_cells(row) if cell is not None)
 
     @property
     def kept(self) -> int:
         """Number of cells that an earlier run finished."""
-        return self.done - self.asked
+        return self.states.total() - self.asked
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -120,7 +118,7 @@ async def fill_table(
     model's answer. Each cell is on disk before `on_progress` receives it. If the task is cancelled, only
     unfinished cells are lost. Raise `StoreError` if the table cannot be used.
     """
-    run = TableRun(total=len(table.rows) * len(table.columns))
+    run = TableRun(table=table)
     with lock_table(table) as write_cell:
         run.unreadable += [f"{row.title} cannot be found, so it is left out." for row in table.gone_rows]
         filler = TableFiller(
@@ -134,7 +132,6 @@ async def fill_table(
             spending=SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True),
         )
         cells = [(column, table.get_cell(row, column)) for row in table.rows for column in table.columns]
-        run.states.update(cell.state for _, cell in cells if cell is not None)
         rows = iter(table.rows)
         try:
             await plan.model.start()  # before this, its server and prices are unknown
@@ -161,20 +158,17 @@ async def recheck_cells(table: ResultTable, plan: TablePlan) -> AsyncIterator[Ce
                 library, _ = await asyncio.to_thread(plan.open_source, row.source)
             except RoamtuiError:  # the next run says so
                 continue
-            async for _, cell in _recheck_row(table, row, library):
+            async for cell in _recheck_row(table, row, library):
                 yield cell
 
 
-async def _recheck_row(
-    table: ResultTable, row: ResultRow, library: Library
-) -> AsyncIterator[tuple[Cell, Cell]]:
-    """Look up the quotes of a row again. Yield each cell that has another result, old and new."""
+async def _recheck_row(table: ResultTable, row: ResultRow, library: Library) -> AsyncIterator[Cell]:
     for column in table.columns:
         if (cell := table.get_cell(row, column)) is not None:
             again = await asyncio.to_thread(recheck_cell, cell, column, library)
-            if again is not cell:
+            if again is not cell and table.get_cell(row, column) is cell:  # nobody has answered it meanwhile
                 table.cells[cell.row, cell.column] = again
-                yield cell, again
+                yield again
 
 
 class TableFiller(Struct, kw_only=True):
@@ -247,9 +241,7 @@ class TableFiller(Struct, kw_only=True):
     async def _fill_row(self, row: ResultRow, library: Library, loader: Loader | None) -> None:
         """Ask about one document, one question after the other, so that the provider caches the text."""
         cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
-        async for known, again in _recheck_row(self.table, row, library):
-            self.run.states[known.state] -= 1
-            self.run.states[again.state] += 1
+        async for again in _recheck_row(self.table, row, library):
             self.on_progress(self.run, again)
         missing = [column for column, cell in cells if self.must_ask(cell, library.files_hash)]
         self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
@@ -306,15 +298,11 @@ class TableFiller(Struct, kw_only=True):
 
     def _record(self, cell: Cell) -> None:
         run = self.run
-        replaced = self.table.cells.get((cell.row, cell.column))
         try:
             self.write_cell(cell)
         except StoreError as error:
             run.stop_reason = str(error)
             return
-        if replaced is not None:
-            run.states[replaced.state] -= 1
-        run.states[cell.state] += 1
         run.asked += 1
         run.pending -= 1
         self.on_progress(run, cell)
@@ -346,12 +334,14 @@ def _format_failure(error: Exception) -> str:
 
 def format_progress(run: TableRun) -> str:
     """Format how many cells are finished, by state, and the usage of the run."""
-    counted = [(state, run.states[state]) for state in CellState if run.states[state]]
+    counts = run.states
+    counted = [(state, counts[state]) for state in CellState if counts[state]]
     states = ", ".join(
         format_count(count, state.label) if state is CellState.PASSAGE else f"{count:,} {state.label}"
         for state, count in counted
     )
-    parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]
+    total = len(run.table.rows) * len(run.table.columns)
+    parts = [f"{counts.total():,} of {total:,} cells{': ' if states else ''}{states}"]
     if run.pending:
         parts.append(f"{format_count(run.pending, 'cell')} left to fill")
     if usage := format_usage(run.usage):

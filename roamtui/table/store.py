@@ -85,7 +85,10 @@ def lock_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
 
     with _open_log(table) as file:
         earlier = _update_definition(table, file, table.columns)
-        table.cells.update(earlier.cells)
+        for key, cell in earlier.cells.items():
+            known = table.cells.get(key)
+            if known is None or known.asked_at != cell.asked_at:  # `known` may have newer verdicts
+                table.cells[key] = cell
         left_out = (row for row in earlier.rows if row not in table.rows)
         table.gone_rows = tuple(row for row in left_out if is_source_missing(row.source))
         table.log = file

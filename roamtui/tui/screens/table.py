@@ -305,9 +305,7 @@ class TableScreen(Screen[None]):
             return
         async with self._filling:
             self._show_message("Starting the model…")
-            self.workers.cancel_group(self, "checking")  # a run does it too, and counts states
             run = await fill_table(self.table, self.plan, self._on_progress, self._confirm, columns or None)
-        self._recheck()  # for the rows that the run has not opened
         self._show_message(adapt_flags(" ".join(run.problems), self._keys, _MODEL_PLACE))
         if run.asked and not self.is_current:
             self.notify(f"Table: {format_progress(run)}", markup=False)
