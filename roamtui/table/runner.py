@@ -53,9 +53,19 @@ class TablePlan(Struct, frozen=True, kw_only=True):
 
 
 class TableRun(Struct, kw_only=True):
-    """The progress of a run."""
+    """A run that fills the cells of a table, and its progress."""
 
     table: ResultTable
+    columns: tuple[Column, ...]
+    """The columns to fill."""
+    plan: TablePlan
+    write_cell: Callable[[Cell], None]
+    on_progress: "OnProgress"
+    confirm: "Confirm"
+    spending: SpendingLimit
+    is_approved: bool | None = None
+    """Whether the person agreed; None before they are asked."""
+    approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     pending: int = 0
     """Number of cells still to ask. It grows if a document that is opened has changed."""
     estimate: Usage = Usage()
@@ -100,6 +110,122 @@ class TableRun(Struct, kw_only=True):
             problems.append(f"{questions} failed. {self.unanswered[-1]}")
         return tuple(problems)
 
+    async def request_approval(self) -> bool:
+        """Return whether the person agrees to asking the model. They are asked once in a run."""
+        async with self.approval_lock:
+            if self.is_approved is None:
+                model = self.plan.model
+                self.estimate = _estimate_usage(self.table.cells.values(), model, self.pending)
+                self.is_approved = model.name == OFFLINE or await self.confirm(self)
+            return self.is_approved
+
+    def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
+        """Return whether to ask for a cell. With `text_hash`, also ask if the cell is about another text.
+
+        A passage never replaces a model's answer. The same model on another server counts as another model.
+        """
+        if cell is None or cell.state is CellState.FAILED:
+            return True
+        model = self.plan.model.name
+        if model == OFFLINE != cell.model:
+            return False
+        server = self.plan.model.facts.server
+        is_moved = None not in (server, cell.server) and server != cell.server
+        return cell.model != model or is_moved or text_hash not in (None, cell.text_hash)
+
+    async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
+        """Fill row after row. All jobs take their rows from the same iterator `rows`."""
+        for row in rows:
+            if self.stop_reason or self.is_approved is False:
+                return
+            try:
+                library, loader = await self._open(row)
+            except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
+                reason = _format_failure(error)
+                lead = "" if reason.startswith(row.title) else f"{row.title}: "
+                self.unreadable.append(f"{lead}{reason}")
+                for column in self.columns:
+                    cell = self.table.get_cell(row, column)
+                    if cell is None or cell.state is CellState.FAILED:
+                        self._record(replace(self._make_failed(row.source, column), note=reason))
+            else:
+                await self._fill_row(row, library, loader)
+
+    async def _open(self, row: ResultRow) -> OpenedSource:
+        opened = await asyncio.to_thread(self.plan.open_source, row.source)
+        if not opened.library.has_text:
+            raise SourceError("The document has no text.")
+        return opened
+
+    def _make_failed(self, source: str, column: Column, text_hash: str = "") -> Cell:
+        model = self.plan.model.name
+        return Cell(row=source, column=column.key, text_hash=text_hash, model=model, state=CellState.FAILED)
+
+    async def _fill_row(self, row: ResultRow, library: Library, loader: Loader | None) -> None:
+        """Ask about one document, one question after the other, so that the provider caches the text."""
+        cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
+        async for again in _recheck_row(self.table, row, library):
+            self.on_progress(self, again)
+        missing = [column for column, cell in cells if self.must_ask(cell, library.files_hash)]
+        self.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
+        if missing and not await self.request_approval():
+            return
+        # providers cache the start of a prompt, and it depends on the start of the conversation's id
+        prompt_id = make_conversation_id()
+        searcher: Searcher | None = None
+        for column in missing:
+            if self.stop_reason:
+                return
+            cell = self._make_failed(row.source, column, library.files_hash)
+            new_id = prompt_id + os.urandom(3).hex()
+            conversation = Conversation(library, source_loader=loader, new_id=new_id)
+            try:
+                searcher = searcher or await asyncio.to_thread(self.plan.make_searcher, library)
+                answered = await self._ask(conversation, searcher, column, cell)
+            except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
+                answered = replace(cell, note=_format_failure(error))
+            if answered is None:
+                continue
+            self._record(answered)
+            has_failed = answered.state is CellState.FAILED
+            self.failures = self.failures + 1 if has_failed else 0
+            if has_failed:
+                self.unanswered.append(f"{row.title}: {answered.note}")
+            if self.failures >= _FAILURES_MAX:
+                self.stop_reason = f"The last {_FAILURES_MAX} questions failed: {answered.note}"
+
+    async def _ask(
+        self, conversation: Conversation, searcher: Searcher | None, column: Column, cell: Cell
+    ) -> Cell | None:
+        """Ask one question, and return its cell, or None if it would cost too much."""
+        note = f"The value must be {column.type_description}." if column.type_description else ""
+        options = replace(self.plan.agent_options, instructions=CELL_INSTRUCTIONS, question_note=note)
+        agent = Agent(conversation, self.plan.model, searcher, options, self.spending)
+        try:
+            exchange = await agent.ask(column.question, AskOptions(is_one_shot=True))
+        finally:
+            conversation.close()
+            spent = conversation.state.spent
+            self.usage += spent
+        assert exchange is not None
+        if exchange.stopped is StopReason.COST:  # the next run asks the question again
+            limit = self.spending.usd_max
+            self.stop_reason = f"The next question could exceed your spending limit of ${limit:,.10g}."
+            return None
+        cell = replace(cell, usage=spent)
+        coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
+        return complete_cell(cell, exchange, column, coverage)
+
+    def _record(self, cell: Cell) -> None:
+        try:
+            self.write_cell(cell)
+        except StoreError as error:
+            self.stop_reason = str(error)
+            return
+        self.asked += 1
+        self.pending -= 1
+        self.on_progress(self, cell)
+
 
 OnProgress = Callable[[TableRun, Cell | None], None]
 Confirm = Callable[[TableRun], Awaitable[bool]]
@@ -118,30 +244,28 @@ async def fill_table(
     model's answer. Each cell is on disk before `on_progress` receives it. If the task is cancelled, only
     unfinished cells are lost. Raise `StoreError` if the table cannot be used.
     """
-    run = TableRun(table=table)
     with lock_table(table) as write_cell:
-        run.unreadable += [f"{row.title} cannot be found, so it is left out." for row in table.gone_rows]
-        filler = TableFiller(
+        run = TableRun(
             table=table,
             columns=columns or table.columns,
             plan=plan,
             write_cell=write_cell,
-            run=run,
             on_progress=on_progress,
             confirm=confirm,
             spending=SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True),
         )
-        cells = [(column, table.get_cell(row, column)) for row in table.rows for column in table.columns]
+        run.unreadable += [f"{row.title} cannot be found, so it is left out." for row in table.gone_rows]
         rows = iter(table.rows)
         try:
             await plan.model.start()  # before this, its server and prices are unknown
-            run.pending = sum(filler.must_ask(cell) for column, cell in cells if column in filler.columns)
+            cells = [table.get_cell(row, column) for row in table.rows for column in run.columns]
+            run.pending = sum(map(run.must_ask, cells))
             on_progress(run, None)
-            if run.pending and not await filler.request_approval():
+            if run.pending and not await run.request_approval():
                 return run
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
-                    group.create_task(filler.fill_rows(rows))
+                    group.create_task(run.fill_rows(rows))
         finally:
             await plan.model.close()
     return run
@@ -169,143 +293,6 @@ async def _recheck_row(table: ResultTable, row: ResultRow, library: Library) -> 
             if again is not cell and table.get_cell(row, column) is cell:  # nobody has answered it meanwhile
                 table.cells[cell.row, cell.column] = again
                 yield again
-
-
-class TableFiller(Struct, kw_only=True):
-    """Fills the cells of one run."""
-
-    table: ResultTable
-    columns: tuple[Column, ...]
-    """The columns to fill."""
-    plan: TablePlan
-    write_cell: Callable[[Cell], None]
-    run: TableRun
-    on_progress: OnProgress
-    confirm: Confirm
-    spending: SpendingLimit
-    is_approved: bool | None = None
-    """Whether the person agreed; None before they are asked."""
-    approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def request_approval(self) -> bool:
-        """Return whether the person agrees to asking the model. They are asked once in a run."""
-        async with self.approval_lock:
-            if self.is_approved is None:
-                model = self.plan.model
-                self.run.estimate = _estimate_usage(self.table.cells.values(), model, self.run.pending)
-                self.is_approved = model.name == OFFLINE or await self.confirm(self.run)
-            return self.is_approved
-
-    def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
-        """Return whether to ask for a cell. With `text_hash`, also ask if the cell is about another text.
-
-        A passage never replaces a model's answer. The same model on another server counts as another model.
-        """
-        if cell is None or cell.state is CellState.FAILED:
-            return True
-        model = self.plan.model.name
-        if model == OFFLINE != cell.model:
-            return False
-        server = self.plan.model.facts.server
-        is_moved = None not in (server, cell.server) and server != cell.server
-        return cell.model != model or is_moved or text_hash not in (None, cell.text_hash)
-
-    async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
-        """Fill row after row. All jobs take their rows from the same iterator `rows`."""
-        for row in rows:
-            if self.run.stop_reason or self.is_approved is False:
-                return
-            try:
-                library, loader = await self._open(row)
-            except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
-                reason = _format_failure(error)
-                lead = "" if reason.startswith(row.title) else f"{row.title}: "
-                self.run.unreadable.append(f"{lead}{reason}")
-                for column in self.columns:
-                    cell = self.table.get_cell(row, column)
-                    if cell is None or cell.state is CellState.FAILED:
-                        self._record(replace(self._make_failed(row.source, column), note=reason))
-            else:
-                await self._fill_row(row, library, loader)
-
-    async def _open(self, row: ResultRow) -> OpenedSource:
-        opened = await asyncio.to_thread(self.plan.open_source, row.source)
-        if not opened.library.has_text:
-            raise SourceError("The document has no text.")
-        return opened
-
-    def _make_failed(self, source: str, column: Column, text_hash: str = "") -> Cell:
-        model = self.plan.model.name
-        return Cell(row=source, column=column.key, text_hash=text_hash, model=model, state=CellState.FAILED)
-
-    async def _fill_row(self, row: ResultRow, library: Library, loader: Loader | None) -> None:
-        """Ask about one document, one question after the other, so that the provider caches the text."""
-        cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
-        async for again in _recheck_row(self.table, row, library):
-            self.on_progress(self.run, again)
-        missing = [column for column, cell in cells if self.must_ask(cell, library.files_hash)]
-        self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
-        if missing and not await self.request_approval():
-            return
-        # providers cache the start of a prompt, and it depends on the start of the conversation's id
-        prompt_id = make_conversation_id()
-        searcher: Searcher | None = None
-        for column in missing:
-            if self.run.stop_reason:
-                return
-            cell = self._make_failed(row.source, column, library.files_hash)
-            new_id = prompt_id + os.urandom(3).hex()
-            conversation = Conversation(library, source_loader=loader, new_id=new_id)
-            try:
-                searcher = searcher or await asyncio.to_thread(self.plan.make_searcher, library)
-                answered = await self._ask(conversation, searcher, column, cell)
-            except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
-                answered = replace(cell, note=_format_failure(error))
-            if answered is not None:
-                self._finish_cell(answered, row)
-
-    async def _ask(
-        self, conversation: Conversation, searcher: Searcher | None, column: Column, cell: Cell
-    ) -> Cell | None:
-        """Ask one question, and return its cell, or None if it would cost too much."""
-        note = f"The value must be {column.type_description}." if column.type_description else ""
-        options = replace(self.plan.agent_options, instructions=CELL_INSTRUCTIONS, question_note=note)
-        agent = Agent(conversation, self.plan.model, searcher, options, self.spending)
-        try:
-            exchange = await agent.ask(column.question, AskOptions(is_one_shot=True))
-        finally:
-            conversation.close()
-            spent = conversation.state.spent
-            self.run.usage += spent
-        assert exchange is not None
-        if exchange.stopped is StopReason.COST:  # the next run asks the question again
-            limit = self.spending.usd_max
-            self.run.stop_reason = f"The next question could exceed your spending limit of ${limit:,.10g}."
-            return None
-        cell = replace(cell, usage=spent)
-        coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
-        return complete_cell(cell, exchange, column, coverage)
-
-    def _finish_cell(self, cell: Cell, row: ResultRow) -> None:
-        run = self.run
-        self._record(cell)
-        has_failed = cell.state is CellState.FAILED
-        run.failures = run.failures + 1 if has_failed else 0
-        if has_failed:
-            run.unanswered.append(f"{row.title}: {cell.note}")
-        if run.failures >= _FAILURES_MAX:
-            run.stop_reason = f"The last {_FAILURES_MAX} questions failed: {cell.note}"
-
-    def _record(self, cell: Cell) -> None:
-        run = self.run
-        try:
-            self.write_cell(cell)
-        except StoreError as error:
-            run.stop_reason = str(error)
-            return
-        run.asked += 1
-        run.pending -= 1
-        self.on_progress(run, cell)
 
 
 def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
