@@ -1,5 +1,6 @@
 """What front ends and exports say about an answer: how it ended, its proof, its origin, and what was read."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -133,23 +134,12 @@ class AnswerReport:
 
 def format_verification(citations: Sequence[Citation]) -> str:
     """Format how many quotes were found, and where. Empty without quotes. This does not say that they fit."""
-    states = [citation.state for citation in citations if citation.quote is not None]
-    verified = sum(citation.is_verified for citation in citations)
-    if not states:
-        return ""
-    elsewhere = states.count(QuoteState.ELSEWHERE)
-    changed = sum(citation.is_lost for citation in citations)
-    apart = sum(citation.is_apart for citation in citations)
-    unread = states.count(QuoteState.NOT_FOUND) - changed - apart
-    counts = {
-        "found in the text": verified,
-        "found in another section": elsewhere,
-        APART_LABEL: apart,
-        CHANGED_LABEL: changed,
-        UNREAD_LABEL: unread,
-    }
-    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
-    return f"{format_count(len(states), 'quote')}: {places}"
+    quotes = [citation for citation in citations if citation.quote is not None]
+    found = "found in the text"
+    counts = Counter(found if citation.is_verified else citation.short_label for citation in quotes)
+    order = (found, "found in another section", APART_LABEL, CHANGED_LABEL, UNREAD_LABEL)
+    places = ", ".join(f"{counts[place]} {place}" for place in order if counts[place])
+    return f"{format_count(len(quotes), 'quote')}: {places}" if quotes else ""
 
 
 def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:

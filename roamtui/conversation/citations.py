@@ -130,6 +130,11 @@ class Citation(Struct, frozen=True, kw_only=True):
         return APART_LABEL if self.is_apart else self.state.label
 
     @property
+    def short_label(self) -> str:
+        """The label without the word quote, for a place that is about a quote anyway."""
+        return self.label.removeprefix("quote ")
+
+    @property
     def place(self) -> str:
         """The page and the lines as text, such as ``p. 12, lines 3-5``. Empty if the id is unknown."""
         if not self.start_line:

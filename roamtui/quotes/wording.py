@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from roamtui.conversation.citations import APART_LABEL, CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
@@ -58,10 +58,8 @@ def describe_citation(citation: Citation, library: Library) -> CitationDescripti
     if source is not None and not file:
         file = sanitise_line(source.title)
     place = citation.position
-    if citation.is_lost:
-        place = CHANGED_LABEL
-    elif state is QuoteState.NOT_FOUND:
-        place = APART_LABEL if citation.is_apart else UNREAD_LABEL
+    if state is QuoteState.NOT_FOUND:
+        place = citation.short_label
     elif state is QuoteState.ELSEWHERE:
         section_id = words_id
         section = _format_section(section_id, library)
