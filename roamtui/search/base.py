@@ -76,17 +76,14 @@ class Hit(Struct, frozen=True, kw_only=True):
     """How the search found the section, such as ``text rank 1 · meaning rank 3``."""
     snippet: str = ""
     """The best sentence of the section's own text, on one line, safe to display; empty unless asked for."""
+    is_related: bool = False
+    """Whether it has no word of the query, but is near it in meaning or beside a hit; set with `snippet`."""
     is_named: bool = False
     """Whether the query names this section. Such hits come first."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None
     """The piece of its text that is nearest to the query in meaning, if that is known."""
-
-    @property
-    def is_related(self) -> bool:
-        """Whether it was found by its meaning or its neighbours, not by words of the query."""
-        return not self.why.startswith("text rank")
 
 
 class Ranking(Struct, frozen=True, kw_only=True):

@@ -155,10 +155,17 @@ class KeywordRanker:
 
 
 def add_snippets(ranking: Ranking, hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """Return hits with their snippets."""
+    """Return hits with their snippets, and say of each whether it has a word of the query."""
     library = ranking.library
-    texts = ((hit, library.clean_text(library.node(hit.section_id).own_span)) for hit in hits)
-    return tuple(replace(hit, snippet=make_snippet(text, ranking.matcher)) for hit, text in texts)
+    matcher = ranking.matcher
+    found_ids = {hit.section_id for hit in ranking.hits}
+    described: list[Hit] = []
+    for hit in hits:
+        node = library.node(hit.section_id)
+        text = library.clean_text(node.own_span)
+        has_words = hit.section_id in found_ids or bool(matcher.find_terms("\n".join((*node.path, text))))
+        described.append(replace(hit, snippet=make_snippet(text, matcher), is_related=not has_words))
+    return tuple(described)
 
 
 def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlier: Sequence[str]) -> Ranking:

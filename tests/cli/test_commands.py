@@ -207,8 +207,11 @@ def test_results_without_a_word_of_the_query_are_listed_last_below_a_heading(
     garden: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     library = open_library((str(garden),))
-    why = {"Plots": "meaning rank 1", "Tools": "text rank 1 · meaning rank 2"}
-    hits = [Hit(section_id=find(library, title), score=1.0, why=words) for title, words in why.items()]
+    titles = {"Plots": True, "Tools": False}
+    hits = [
+        Hit(section_id=find(library, title), score=1.0, why="", is_related=is_related)
+        for title, is_related in titles.items()
+    ]
     print_hits(library, hits, SearchMode.HYBRID, as_json=False)
     tools, heading, plots = capsys.readouterr().out.splitlines()
     assert " > Tools, " in tools

@@ -71,6 +71,9 @@ def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mo
     hits = backend.open(LIBRARY, mode, embedder).search(LIBRARY, "gardenerswater", with_snippets=True)
     assert LIBRARY.node(hits[0].section_id).title == "Watering"
     assert hits[0].snippet == "The gardeners water the roses."
+    assert hits[0].is_related
+    worded = backend.open(LIBRARY, mode, embedder).search(LIBRARY, "water the roses", with_snippets=True)
+    assert [hit.is_related for hit in worded if LIBRARY.node(hit.section_id).title == "Watering"] == [False]
     count = len(embedder.asked)
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nGardeners rest.\n"})
     backend.open(changed, mode, embedder).search(changed, "gardenerswater")
