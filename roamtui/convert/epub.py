@@ -20,10 +20,8 @@ from roamtui.text import normalise_letters
 
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
-_PAGE_TYPE_NAMES = """
-application/xhtml+xml text/html application/x-dtbook+xml text/x-oeb1-document application/xml text/xml
-"""
-_PAGE_TYPES = frozenset(_PAGE_TYPE_NAMES.split())
+_PAGE_TYPES = ("xml", "html", "x-oeb1-document")
+"""What the media type of a page ends with. The page may be a drawing (SVG)."""
 _NavigationPoint = tuple[int, str, str]
 """An entry of the contents: its level from 1, its title, and an element's id, or "" for a whole part."""
 
@@ -46,7 +44,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     tables = (_read_navigation(package, part_names[key]) for key in (*nav, *ncx))
     points = next(filter(None, tables), {})
     listed = dict.fromkeys(element.get("idref", "") for element in root.iter("{*}itemref"))
-    pages = [key for key in listed if types.get(key) in _PAGE_TYPES and key not in nav]
+    pages = [key for key in listed if types.get(key, "").endswith(_PAGE_TYPES) and key not in nav]
     blocks: list[str] = []
     above = (0, 0)
     for part in (part_names[key] for key in pages):

@@ -143,8 +143,7 @@ class _OdtHtmlWriter:
         parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
         child = frame.find("{*}object")
         if child is not None:
-            path = f"{get_attribute(child, 'href').removeprefix('./')}/content.xml"
-            formula = self._package.parse(path)
+            formula = self._package.parse(f"{get_attribute(child, 'href')}/content.xml")
             sources = [join_text(text) for text in formula.iter("{*}annotation")]
             if not sources and get_local_name(formula) == "math":
                 sources = [write_formula(formula)]

@@ -189,8 +189,8 @@ class _SlideReader:
     def _write_runs(self, paragraph: Any) -> str:
         words: list[str] = []
         for run in paragraph.iterchildren("{*}r", "{*}fld", "{*}m", "{*}br"):
-            is_formula = get_local_name(run) == "m"
-            text = escape(write_formula(run) if is_formula else "".join(run.itertext("{*}t"))) or " "
+            is_formula = get_local_name(run) == "m"  # in OMML, it is a matrix
+            text = escape("".join(map(write_formula, run) if is_formula else run.itertext("{*}t"))) or " "
             properties = run.find("{*}rPr")
             baseline = properties.get("baseline", "0") if properties is not None else "0"
             if not baseline.startswith("0"):

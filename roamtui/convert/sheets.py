@@ -25,7 +25,7 @@ from roamtui.convert.markdown_table import (
 )
 from roamtui.convert.number_format import drop_midnight, format_duration, format_plain_number
 from roamtui.convert.odt_styles import OdtStyles, parse_positive_int
-from roamtui.convert.xlsx import CELLS_MAX, COLUMNS_MAX, Sheet, Workbook
+from roamtui.convert.xlsx import CELLS_MAX, COLUMNS_MAX, Area, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
@@ -130,11 +130,28 @@ def _read_ods(package: ZipPackage, data: bytes) -> tuple[bool, Iterator[Sheet]]:
     def read_sheets() -> Iterator[Sheet]:
         for sheet in _read_by_calamine(stream.getvalue()):
             if (table := tables.get(sheet.name)) is not None:
+                sheet.merged = _list_merged(table)
                 sheet.hidden_rows = _list_hidden(table, "row", CELLS_MAX)
                 sheet.hidden_columns = _list_hidden(table, "column", COLUMNS_MAX)
             yield sheet
 
     return False, read_sheets()
+
+
+def _list_merged(table: Any) -> list[Area]:  # noqa: ANN401
+    """List the first and the last place of each merged cell of an OpenDocument table."""
+    merged: list[Area] = []
+    top = 0
+    for row in table.iter("{*}table-row"):
+        left = 0
+        for cell in row.iterchildren("{*}table-cell", "{*}covered-table-cell"):
+            bottom = top + parse_positive_int(cell, "number-rows-spanned") - 1
+            right = left + parse_positive_int(cell, "number-columns-spanned") - 1
+            if (bottom, right) != (top, left):
+                merged.append(((top, left), (bottom, right)))
+            left += parse_positive_int(cell, "number-columns-repeated")
+        top += parse_positive_int(row, "number-rows-repeated")
+    return merged
 
 
 def _list_hidden(table: Any, kind: str, number_max: int) -> set[int]:  # noqa: ANN401 - lxml has no types

@@ -20,6 +20,8 @@ _CUE = re.compile(
     re.MULTILINE,
 )
 """A cue: its times and its lines. In a file without empty lines, the number of the next cue ends it."""
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+(?!.*-->)")
+"""Empty lines, except before times. In SRT, they may be inside a cue."""
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
 """The start or end of a speaker's words, or of a line."""
@@ -29,16 +31,20 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 """Markup in a cue: the tags that WebVTT and SRT have, times and positions."""
+_READING = {"<rt>": "(", "</rt>": ")"}
 
 
 def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     """Convert subtitles to Markdown. The title of each section is its time and first words."""
     text, notes = decode_text(data, name)
+    text = normalise_line_ends(text) + "\n"
+    if not text.startswith("WEBVTT"):
+        text = _EMPTY_LINES.sub("\n", text)
     # second of the start, speaker, and words
     paragraphs: list[tuple[int, str, str]] = []
     shown: list[str] = []
     shown_end = 0.0
-    for cue in _CUE.finditer(normalise_line_ends(text) + "\n"):
+    for cue in _CUE.finditer(text):
         start = _read_seconds(cue[1])
         spoken = list(_iter_spoken(cue[3]))
         lines = [words for _, words in spoken]
@@ -89,4 +95,4 @@ def _read_seconds(time: str) -> float:
 
 
 def _read_words(marked: str) -> str:
-    return " ".join(html.unescape(_MARK.sub("", marked)).split())
+    return " ".join(html.unescape(_MARK.sub(lambda mark: _READING.get(mark[0], ""), marked)).split())

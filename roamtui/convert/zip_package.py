@@ -50,8 +50,8 @@ def _measure_growth(part: zipfile.ZipInfo) -> int:
 
 
 def _normalise_part_name(name: str) -> str:
-    """Return a name in lower case and with composed letters, because macOS writes decomposed ones."""
-    return normalize("NFC", name).lower()
+    """Return a name in lower case, without `./` and `//`. Letters are composed: macOS decomposes them."""
+    return posixpath.normpath(normalize("NFC", name).lower())
 
 
 def _open_archive(data: bytes) -> zipfile.ZipFile:

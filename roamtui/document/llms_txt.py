@@ -98,10 +98,6 @@ def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str
     end = 0
     for match in _BARE_URL.finditer(text):
         url = match.group().rstrip(_BARE_URL_END)
-        yield _make_title(text[end : match.start()]), url
+        words_before = sanitise_line(text[end : match.start()]).strip(_AROUND_TITLE).strip("\"'")
+        yield shorten(words_before, _TITLE_LENGTH_MAX), url
         end = match.start() + len(url)
-
-
-def _make_title(words: str) -> str:
-    """Make the title of a bare URL from the words before it."""
-    return shorten(sanitise_line(words).strip(_AROUND_TITLE).strip("\"'"), _TITLE_LENGTH_MAX)

@@ -16,7 +16,7 @@ _REFERENCE = re.compile(rf"({ID})(?::(?:(\d{{1,6}})|c(\d{{1,6}}(?:\.\d{{1,6}})*)
 WORD = rf"(?<![0-9A-Za-z_])[0-9A-Fa-f]{{8}}(?:{_PART})?(?![0-9A-Za-z_])"
 """An id of any form and case, as a word."""
 _WORD = re.compile(WORD, re.ASCII)
-_ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+", re.ASCII)
+_ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+")
 _AROUND = " \t\r\n[]`\"'§"
 _OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
 _NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"

@@ -64,11 +64,14 @@ def test_an_empty_navigation_gives_way_to_the_ncx() -> None:
 
 
 def test_chapters_of_any_type_of_xml_are_read_even_if_their_names_differ_in_case() -> None:
-    parts = make_epub_parts({"one.xhtml": "<p>A hull.</p>", "Two.xhtml": "<p>A sail.</p>"})
+    chapters = {"one.xhtml": "<p>A hull.</p>", "Two.xhtml": "<p>A sail.</p>", "three.svg": "An oar."}
+    parts = make_epub_parts(chapters)
     opf = parts["OEBPS/content.opf"]
     assert isinstance(opf, str)
-    parts["OEBPS/content.opf"] = opf.replace("application/xhtml+xml", "text/xml", 1).replace("Two", "TWO")
-    assert convert_epub(pack(parts), "a.epub").text == "A hull.\n\nA sail.\n"
+    opf = opf.replace("application/xhtml+xml", "text/xml", 1).replace("Two", "TWO")
+    parts["OEBPS/content.opf"] = opf.replace('svg" media-type="application/xhtml+xml', 'svg" media-type="image/svg+xml')
+    parts["OEBPS/text/three.svg"] = '<svg xmlns="http://www.w3.org/2000/svg"><text>An oar.</text></svg>'
+    assert convert_epub(pack(parts), "a.epub").text == "A hull.\n\nA sail.\n\nAn oar.\n"
 
 
 def test_a_damaged_or_missing_chapter_costs_no_other_and_is_named() -> None:

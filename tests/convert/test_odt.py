@@ -73,6 +73,16 @@ def test_paragraphs_in_a_paragraph_never_join_their_numbers() -> None:
     assert _convert(body).replace("\\", "").split() == ["1", "22", "3", "3", "22"]
 
 
+@pytest.mark.parametrize("href", ["./Object 1", "Formula-0/"])
+def test_a_formula_is_found_in_whatever_form_its_place_is_written(href: str) -> None:
+    body = f'<text:p>It is <draw:frame><draw:object draw:href="{href}"/></draw:frame>.</text:p>'
+    content = f"<content {_NAMESPACES}><office:body><office:text>{body}</office:text></office:body></content>"
+    formula = "<math><msup><mi>r</mi><mn>2</mn></msup></math>"
+    part = href.removeprefix("./").removesuffix("/")
+    parts = {"content.xml": content, f"{part}/content.xml": formula}
+    assert convert_odt(pack(parts), "a.odt").text == "It is `r^2`.\n"
+
+
 def test_headings_have_their_numbers() -> None:
     outline = "".join(
         f'<text:outline-level-style text:level="{level}" style:num-format="1" text:display-levels="{level}"/>'

@@ -154,6 +154,21 @@ def test_a_merged_cell_has_its_text_in_each_row_and_column_that_it_covers() -> N
     )
 
 
+def test_a_merged_cell_of_ods_has_its_text_in_each_row_and_column_that_it_covers() -> None:
+    def write_cell(text: str, attributes: str = "") -> str:
+        return f'<table:table-cell office:value-type="string" {attributes}><text:p>{text}</text:p></table:table-cell>'
+
+    spans = 'table:number-columns-spanned="2" table:number-rows-spanned="2"'
+    covered = '<table:covered-table-cell table:number-columns-repeated="2"/>'
+    rows = (
+        *(write_cell("Pier") + write_cell("7", 'table:number-columns-repeated="2"'), write_cell("a") * 3),
+        *(write_cell("Zone", spans) + "<table:covered-table-cell/>" + write_cell("9"), covered + write_cell("8")),
+    )
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    data = replace_part(read_sample("budget.ods"), "content.xml", "</table:table>", f"{table}</table:table>")
+    assert "| Zone | Zone | 9 |\n| Zone | Zone | 8 |" in convert_sheets(data, "a.ods").text
+
+
 @pytest.mark.parametrize(
     ("first", "after", "targets"),
     [
