@@ -65,8 +65,10 @@ their there these they this those to under we when while you das der die diese e
 """
 _OPENERS = frozenset(_OPENING_WORDS.split())
 """Words that begin a sentence even after an abbreviation."""
-_DOTTED = re.compile(r"(?![ap]\.m\b)(?:[^\W\d_]\.)+[^\W\d_]\Z")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z")
 """Letters with full stops, as in `U.S.` or `L.L.C.`"""
+_TIMES = ("a.m", "p.m")
+"""Times of day. Their last full stop may end a sentence too."""
 _ORDINAL = re.compile(
     r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE
 )
@@ -108,6 +110,13 @@ def continues_sentence(before: str, after: str) -> bool:
     """Return whether a paragraph continues the sentence of the one before, as after a page break."""
     opening = _CONTINUATION.match(after)
     return opening is not None and after[opening.end()].islower() and _STOPPED.search(before) is None
+
+
+def strip_full_stop(text: str) -> str:
+    """Remove the full stop at the end of a text, unless it belongs to an abbreviation."""
+    bare = text.removesuffix(".")
+    last = _LAST_WORD.search(bare, max(0, len(bare) - _WORD_LENGTH_MAX))
+    return text if last is not None and _has_full_stop(last[0].lower()) else bare
 
 
 def widen_to_sentences(text: str, start: int, end: int) -> Bounds:
@@ -153,7 +162,12 @@ def _is_abbreviation(text: str, start: int, stop: int, end: int) -> bool:
         is_enumerator = _WORD.search(text, start, last.start()) is None
         return bool(is_enumerator or _ORDINAL.search(text, start, stop))
     is_initial = len(word) == 1 and word.isalpha() and word != "i"
-    if not (is_initial or word in _ABBREVIATIONS or _DOTTED.match(word)):
+    if word in _TIMES or not (is_initial or _has_full_stop(word)):
         return False
     opener = _WORD.search(text, end)
     return opener is None or opener.group().lower() not in _OPENERS
+
+
+def _has_full_stop(word: str) -> bool:
+    """Return whether a lower-case word, without its last full stop, is written with one."""
+    return word in _ABBREVIATIONS or _DOTTED.match(word) is not None

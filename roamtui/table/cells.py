@@ -18,6 +18,7 @@ from roamtui.quotes.current_text import recheck_citations
 from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.quotes.verdicts import list_answer_marks
 from roamtui.sanitiser import sanitise_line
+from roamtui.sentences import strip_full_stop
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = """\
@@ -191,5 +192,4 @@ def _parse_value(exchange: Exchange) -> str:
     bare = value.removesuffix(".")
     if any(quoted.end - quoted.start == len(bare) for quoted in list_quoted(bare)):
         value = bare[1:-1]
-    _, _, last_word = value.rpartition(" ")
-    return value.removesuffix(".") if last_word.count(".") == 1 else value
+    return strip_full_stop(value)
