@@ -14,6 +14,7 @@ from roamtui.tui.actions import ACTIONS, Scope, make_keymap
 from roamtui.tui.context import TableSession
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsDialog
+from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.tree.visible_lines import OPEN_SIGN
@@ -150,6 +151,15 @@ async def test_help_first_says_what_the_sign_of_the_selected_source_means() -> N
         await show_answer(ui)
         await ui.focus(Scope.CHAT).press("1")
         assert "✓" in await list_signs(ui)
+
+
+async def test_a_sign_in_help_is_not_taken_for_a_key() -> None:
+    async with running(make_app(), (120, 35)) as ui:
+        ui.app.push_screen(HelpDialog(ui.main.keys, Scope.CHAT, [("?", "a new meaning")]))
+        await ui.press_until("not within one sentence", *"one sentence")
+        await ui.press_until("a new meaning", "ctrl+u", *"new meaning")
+        await ui.press("down", "enter")
+        assert "works only" not in ui.text
 
 
 async def test_help_begins_with_the_keys_of_the_pane_and_is_filtered_as_typed() -> None:

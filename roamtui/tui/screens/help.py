@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
+from roamtui.conversation.citations import APART_LABEL, CHANGED_LABEL, QuoteState
 from roamtui.tui.actions import DOCUMENT_PARTS, SCOPE_TITLES, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
@@ -21,6 +21,7 @@ _SIGNS = {
         (QuoteState.RESPELLED.sign, "$success", QuoteState.RESPELLED.label),
         (QuoteState.ELSEWHERE.sign, "$warning", QuoteState.ELSEWHERE.label),
         (QuoteState.NOT_FOUND.sign, "$error", QuoteState.NOT_FOUND.label),
+        (QuoteState.NOT_FOUND.sign, "$error", APART_LABEL),
         (QuoteState.NOT_FOUND.sign, "$error", CHANGED_LABEL),
     ),
 }
@@ -46,6 +47,7 @@ class HelpDialog(ListDialog[str, str | None]):
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
         super().__init__("Commands and keys", foot, typed=typed)
+        self._keys = keys
         runnable = [action for action in keys.actions.values() if action.runs_from_help]
         self._runnable_ids = {action.id for action in runnable}
         place = {current_scope} if current_scope in (Scope.START, Scope.TABLE) else {*DOCUMENT_PARTS}
@@ -84,7 +86,7 @@ class HelpDialog(ListDialog[str, str | None]):
             self.dismiss(item)
         elif item in self._runnable_ids:
             self.show_message("This does not work here. Close this list, and open a document first.")
-        elif item not in self._sign_styles:
+        elif item in self._keys.actions:
             place = next(choice.group for choice in self._choices if choice.value == item)
             self.show_message(f"This key works only here: {place}. Close this list, and press it there.")
 
