@@ -95,7 +95,7 @@ def _make_context(
     parts: list[str] = []
     spans: list[Span] = []
     for section_id, cut in chosen.items():
-        has_heading = any(span.start <= library.node(section_id).span.start for span in cut)
+        has_heading = any(span.start <= library.node(section_id).content_span.start for span in cut)
         titles = "" if has_heading else format_path(library, section_id)
         pieces = zip(library.list_headers(cut), cut, strict=True)
         texts = [f"{header}{library.clean_text(span).strip()}" for header, span in pieces]

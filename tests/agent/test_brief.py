@@ -6,13 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
+from roamtui.agent.brief import choose_brief_context
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, SYSTEM
 from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, QuestionAnswered, StopReason
 from roamtui.conversation.messages import Message, Role
 from roamtui.conversation.update import OpenSections
+from roamtui.document.loader import open_sources
 from roamtui.models.base import ModelRequest
 from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
@@ -20,6 +23,7 @@ from roamtui.search.searcher import Searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import Reply, ScriptedReply, make_refusal
+from tests.fakes.site import FakeSite
 
 _ID = re.compile(r"\b[0-9a-f]{8}\b")
 _TEXT = """# Harbour
@@ -75,10 +79,20 @@ async def test_an_id_that_is_repeated_is_no_quote() -> None:
     assert last.unsourced == ()
 
 
-@pytest.mark.parametrize("reply", ["Not found: the text does not say it.", "yes", "I do not know."])
-async def test_the_passages_follow_an_answer_without_a_source_and_are_never_sent_back(reply: str) -> None:
+@pytest.mark.parametrize(
+    ("reply", "stopped"),
+    [
+        ("Not found: the text does not say it.", StopReason.NOT_FOUND),
+        ("yes", StopReason.ANSWERED),
+        ("I do not know.", StopReason.ANSWERED),
+    ],
+)
+async def test_the_passages_follow_an_answer_without_a_source_and_are_never_sent_back(
+    reply: str, stopped: StopReason
+) -> None:
     agent = ask_small(reply, "At 08:30.")
     last = await answer(agent, _QUESTION)
+    assert last.stopped is stopped
     assert last.answer.startswith(f"{reply}\n\n(These passages")
     assert "| Yacht | £18 | £250 |" in last.answer
     assert not any(citation.is_verified for citation in last.citations)
@@ -124,6 +138,24 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
     assert not _ID.search(text)
     assert len(text) < 8_000
     assert last.citations[0].path[-1] == "Fees"
+
+
+async def test_an_excerpt_of_a_page_has_a_title_wherever_the_link_stands_in_the_list() -> None:
+    listing = f"# Harbour\n\n- [Quay](/quay.md): {_FILLING * 90}\n- [Fees](/fees.md): cost of a yacht\n"
+    page = f"{_FILLING * 60}\n\nA yacht costs £18 a night.\n\n# Winter\n\nClosed.\n"
+    with FakeSite({"/llms.txt": listing, "/fees.md": page}) as site:
+        library, loader = open_sources([site.url("/llms.txt")])
+        conversation = Conversation(library, source_loader=loader)
+        (fees,) = (each for each in library.walk() if library.node(each).title == "Fees")
+        await conversation.load((fees,), Origin.PERSON)
+        await conversation.execute(OpenSections(section_ids=(fees,), origin=Origin.PERSON))
+        searcher = Searcher(conversation.state.library)
+        context = await choose_brief_context(
+            conversation.state, _QUESTION, None, searcher, room_tokens=500, warn=pytest.fail
+        )
+    titles, _, text = context.text.partition("\n")
+    assert titles == "Harbour > Fees"
+    assert "costs £18" in text
 
 
 @pytest.mark.parametrize("window_tokens", [32_000, None])
