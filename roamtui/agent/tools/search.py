@@ -28,8 +28,9 @@ _NO_QUERY = "search_sections needs queries: a list of wordings to search for."
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
     """Search for each wording, and list the hits of all with excerpts."""
     queries = _read_queries(arguments)
-    if not queries or context.searcher is None:
+    if not queries:
         return ToolResponse(text=_NO_QUERY, event=ToolFinished(query=""), is_refused=True)
+    assert context.searcher is not None, "without a searcher, no model is offered this tool"
     state = context.conversation.state
     library = state.library
     asked = state.exchanges[-1].within if state.is_asking else None
