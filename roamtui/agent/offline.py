@@ -36,7 +36,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.passages import find_code
 from roamtui.markdown.units import read_visible_line
@@ -62,7 +62,9 @@ _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _QUERY_LENGTH_MAX = 100
 """Maximum number of characters to show of a query. Its first question may be a pasted page."""
-_NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
+_NO_SEARCH = (
+    "Nothing was searched. Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
+)
 _NEAREST = "These are the nearest passages."
 _NEAREST_BY_WORDS = "These are the nearest passages, by words alone."
 _NOT_CLOSE = "These are the nearest passages, but none matches closely."
@@ -85,7 +87,10 @@ class _Found(Struct, frozen=True, kw_only=True):
 async def answer_offline(
     conversation: Conversation, searcher: Searcher | None, question: str, options: AskOptions
 ) -> QuestionAnswered:
-    """Begin a question, and open the sections of the best passages. The outcome quotes these passages."""
+    """Begin a question, and open the sections of the best passages. The outcome quotes these passages.
+
+    Raise `RoamtuiError` if the document cannot be searched.
+    """
     asked = QuestionAsked(
         question=question,
         within=options.within,
@@ -96,15 +101,13 @@ async def answer_offline(
     )
     context = PromptContext(system="", outline="", model=OFFLINE)  # no model reads it
     await conversation.apply(*start_question(conversation.state, options, asked, context))
-    found = _Found(question=question, query=question)
-    error = _NO_SEARCH
+    if searcher is None:
+        raise UsageError(_NO_SEARCH)
     state = conversation.state
-    if searcher is not None:
-        try:
-            found = await call_in_thread(_find_passages, state, searcher)
-            error = ""
-        except RoamtuiError as failure:
-            error = str(failure)
+    try:
+        found = await call_in_thread(_find_passages, state, searcher)
+    except RoamtuiError as error:
+        raise RoamtuiError(f"Nothing was searched. {error}") from error
     if found.hits:  # they count as results only if they have a passage
         hits = found.hits if found.passages else ()
         conversation.apply_unsaved(make_search_event(state.library, found.query, hits))
@@ -112,7 +115,7 @@ async def answer_offline(
         await _open_sections(conversation, searcher, opened)
     state = conversation.state
     cards = list_cards(found.question, _cite_passages(found.passages, state.library), state.library)
-    lead, stopped = await asyncio.to_thread(_write_lead, state, found, cards, searcher, error)
+    lead, stopped = await asyncio.to_thread(_write_lead, state, found, cards, searcher)
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
     return QuestionAnswered(
@@ -147,14 +150,12 @@ async def add_passages(
         answer=text,
         own_length=len(own),
         citations=(*outcome.citations, *sources),
-        stopped=StopReason.ANSWERED if own and outcome.stopped is StopReason.ANSWERED else StopReason.NEAREST,
+        stopped=outcome.stopped if own else StopReason.NEAREST,
         error="",
     )
 
 
-async def _open_sections(
-    conversation: Conversation, searcher: Searcher | None, section_ids: Sequence[str]
-) -> None:
+async def _open_sections(conversation: Conversation, searcher: Searcher, section_ids: Sequence[str]) -> None:
     """Open sections with a tool call, as a model would."""
     arguments = {"section_ids": [*section_ids]}
     context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
@@ -166,20 +167,14 @@ async def _open_sections(
 
 
 def _write_lead(
-    state: ConversationState,
-    found: _Found,
-    cards: Sequence[PassageCard],
-    searcher: Searcher | None,
-    error: str,
+    state: ConversationState, found: _Found, cards: Sequence[PassageCard], searcher: Searcher
 ) -> tuple[str, StopReason]:
     """Write the text above the cards: the passages are only the nearest, or nothing was found.
 
     The text also names words of the question that are nowhere. It says that nothing is near only if all
     sections were compared by meaning. If nothing was found, it names sections that have a word of the
-    question, because only a person can tell whether they answer it. An `error` says why nothing was searched.
+    question, because only a person can tell whether they answer it.
     """
-    if searcher is None or error:
-        return f"Not found: nothing was searched. {error}", StopReason.NOT_FOUND
     library = state.library
     clause = format_absence_clause(list_absent_names(found.question, library))
     compared = searcher.vector_coverage

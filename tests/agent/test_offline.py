@@ -94,14 +94,14 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
 
 
-async def test_without_a_search_nothing_is_said_to_be_absent() -> None:
+async def test_a_search_that_is_off_or_fails_is_an_error_and_nothing_is_said_to_be_absent() -> None:
     talk = make_talk(has_search=False)
-    answer = await talk.ask("Who composed the anthem of Norway?")
-    assert answer.stopped is StopReason.NOT_FOUND
-    assert answer.answer.startswith("Not found: nothing was searched. Search is off.")
+    off = await talk.ask("Who composed the anthem of Norway?")
     talk.agent.search.searcher = FakeSearcher(error=StoreError("The index is damaged."))
-    answer = await talk.ask("Who composed the anthem of Norway?")
-    assert answer.answer.startswith("Not found: nothing was searched. The index is damaged.")
+    failed = await talk.ask("Who composed the anthem of Norway?")
+    assert {(answer.stopped, answer.answer) for answer in (off, failed)} == {(StopReason.ERROR, "")}
+    assert off.error.startswith("Nothing was searched. Search is off.")
+    assert failed.error == "Nothing was searched. The index is damaged."
 
 
 @pytest.mark.parametrize(("question", "passage"), read_rows("agent/offline", "forms"))
