@@ -50,10 +50,6 @@ def _run_show(args: Namespace) -> None:
     print_sections(library, loader, args.ids)
 
 
-def _add_query(parser: CommandParser) -> None:
-    parser.add_words("query", "words")
-
-
 def _run_search(args: Namespace) -> int:
     """Print the sections that best match a query; exit 1 if there is none."""
     from roamtui.headless.sections import print_hits, search_with_pages
@@ -151,7 +147,7 @@ SEARCH = Command(
     _run_search,
     'handbook.md "late fee"',
     add_source_argument,
-    _add_query,
+    lambda parser: parser.add_words("query", "words"),
     add_json,
     add_answering_arguments,
 )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import Exchange
 from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, SourceError, UsageError
@@ -141,7 +141,11 @@ def run_recheck(
                     warn(f"conversation {target}: {log.warning}")
                 state = log.ended_state
                 sources = _Sources(partial(reopen, conversation=state), path.parent, source)
-                claims = _list_saved_claims(state, target)
+                claims = [
+                    claim
+                    for exchange in state.exchanges
+                    for claim in _make_claims(exchange, f"{target}, {exchange.question}", state.source)
+                ]
             else:
                 # without a `source`, the file names it
                 sources = _Sources(partial(reopen, is_trusted=source is not None), path.parent, source)
@@ -273,11 +277,6 @@ def read_claims_of_file(
     if not claims and replaces_source:
         claims = read_quotations(text, name, library)
     return [claim if claim.source else replace(claim, source=main, added_sources=added) for claim in claims]
-
-
-def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
-    for exchange in state.exchanges:
-        yield from _make_claims(exchange, f"{name}, {exchange.question}", state.source)
 
 
 def _make_claims(answer: Exchange | Cell, place: str, source: str) -> Iterator[Claim]:

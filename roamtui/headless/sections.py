@@ -105,10 +105,8 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
     is_terminal = sys.stdout.isatty()
     width = get_answer_width()
     lines: list[str] = []
-    found = [hit for hit in hits if not hit.is_related]
-    related = [hit for hit in hits if hit.is_related]
-    for rank, hit in enumerate([*found, *related], start=1):
-        if rank == len(found) + 1:
+    for rank, hit in enumerate(sorted(hits, key=lambda hit: hit.is_related), start=1):
+        if hit.is_related and RELATED_HEADING not in lines:
             lines.append(RELATED_HEADING)
         path = format_path(library, hit.section_id)
         place = format_line_range(library, library.node(hit.section_id).span)

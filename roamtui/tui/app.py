@@ -296,7 +296,7 @@ class RoamApp(App[None], inherit_bindings=False):
             if isinstance(opened, DocumentSession):
                 screen = self._make_screen(opened)
                 mode = self._add_page(screen, _Page(screen))
-                request = DocumentRequested(place=request.place, note=request.note)  # the source is open
+                request = DocumentRequested(place=request.place)  # the source is open
             else:  # the chosen document is open already
                 request = opened
                 mode = self._find_mode(opened)

@@ -97,8 +97,6 @@ class DocumentRequested(Message):
     """The conversation to resume."""
     place: str | SectionTarget | None = None
     """An anchor, section or quote to show in the document. The person can go back from there."""
-    note: str = ""
-    """A sentence for the person, shown with the document."""
 
 
 @dataclass

@@ -170,11 +170,8 @@ class ConfirmDialog(Dialog[bool]):
         app.push_screen(self, act)
 
 
+_NOTHING_TYPED = "Type something, or press esc to cancel."
 _NO_SUCH_PATH = "There is no file or folder with this path. Type another, or press esc."
-
-
-def _check_line(typed: str) -> str:
-    return "" if typed else "Type something, or press esc to cancel."
 
 
 class PromptDialog(Dialog[str | None]):
@@ -188,7 +185,7 @@ class PromptDialog(Dialog[str | None]):
         detail: str = "",
         foot: KeyHints | None = None,
         is_selected: bool = False,
-        check: Callable[[str], str] = _check_line,
+        check: Callable[[str], str] = lambda typed: "" if typed else _NOTHING_TYPED,
         on_typed: Callable[[str], object] | None = None,
     ) -> None:
         """Ask for a line, with `value` in the field. `value` and `detail` may come from a document.

@@ -172,8 +172,10 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         if self._titles is None or library is not self._titles.library:
             self._titles = TitleList(library)
         found = FindResults(query=query, library=library, is_complete=False)
-        titles = _list_titles(self._titles, found.phrase)
-        found = replace(found, results=titles)
+        title_ids, count = self._titles.find(found.phrase, _TITLES_MAX)
+        words = tuple(found.phrase.split())
+        titles = [FindResult(group=f"Titles · {count:,}", section_id=id_, words=words) for id_ in title_ids]
+        found = replace(found, results=tuple(titles))
         if titles:
             self._show_found(found)
         matches = await find_phrase(library, found.phrase)
@@ -261,13 +263,6 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @override
     def action_page(self, pages: int) -> None:
         self._reader.action_page(pages)
-
-
-def _list_titles(titles: TitleList, phrase: str) -> tuple[FindResult, ...]:
-    section_ids, count = titles.find(phrase, _TITLES_MAX)
-    words = tuple(phrase.split())
-    group = f"Titles · {count:,}"
-    return tuple(FindResult(group=group, section_id=section_id, words=words) for section_id in section_ids)
 
 
 def _list_texts(found: FindResults) -> Iterator[FindResult]:

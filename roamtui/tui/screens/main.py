@@ -138,8 +138,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._resume_model()
         if request.place is not None:
             self.panes.show_place(request.place, can_return=can_return)
-        if request.note:
-            self.notify(request.note, markup=False)
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:

@@ -259,8 +259,7 @@ class TableScreen(Screen[None]):
             cell = self._grid.current_cell
             best = cell.best_citation if cell is not None else None
             target = SectionTarget(best.section_id, best) if best is not None else None
-            note = cell.note if cell is not None and best is None else ""
-            self.post_message(DocumentRequested(row.source, place=target, note=note))
+            self.post_message(DocumentRequested(row.source, place=target))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_add_column(self) -> None:
