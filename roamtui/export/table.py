@@ -121,9 +121,9 @@ def _list_proofs(title: str, cell: Cell, source: str) -> list[str]:
         is_quote = read_visible_line(best.quote or "") == cell.value
         lead += "" if is_quote else f"{value} — "
         lines = [f"{lead}{_render_quote(best, cell, source)}{note}", *_list_sentences(best)]
-        others = (each for each in cell.citations if each.quote is not None and each is not best)
-        for citation in others:
-            lines += [f"  {_render_quote(citation, cell, source)}", *_list_sentences(citation)]
+        for citation in cell.citations:
+            if citation.quote is not None and citation is not best:
+                lines += [f"  {_render_quote(citation, cell, source)}", *_list_sentences(citation)]
     if summary := format_origin_and_reading(cell):
         lines.append(f"  *{_escape_markdown(summary)}*")
     return lines

@@ -132,18 +132,16 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         reading=exchange.reading,
     )
     passages = exchange.passages
-    citations: tuple[Citation, ...] = passages[:1]
-    value = ""
-    if passages:
-        value = passages[0].key_sentence.shown or _read_on_one_line(passages[0].quote or "")
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND) and not passages:
         reason, _, _ = exchange.answer.partition("\n\n")
         gaps = coverage.gaps if coverage.gaps not in reason else ""
         return replace(cell, state=CellState.NOT_FOUND, note=sanitise_line(f"{reason} {gaps}"))
     if exchange.error or not (passages or exchange.is_answered):
         return replace(cell, state=CellState.FAILED, note=exchange.error or "The question was stopped.")
-    if not passages:
-        citations = exchange.citations
+    citations = passages[:1] or exchange.citations
+    if passages:
+        value = passages[0].key_sentence.shown or _read_on_one_line(passages[0].quote or "")
+    else:
         value = _parse_value(exchange)
     if not value:
         return replace(cell, state=CellState.FAILED, note="The answer contains no value for this cell.")
