@@ -44,7 +44,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     tables = (_read_navigation(package, part_names[key]) for key in (*nav, *ncx))
     points = next(filter(None, tables), {})
     listed = dict.fromkeys(element.get("idref", "") for element in root.iter("{*}itemref"))
-    pages = [key for key in listed if types.get(key, "").endswith(_PAGE_TYPES) and key not in nav]
+    pages = [key for key in listed if types.get(key, "").endswith(_PAGE_TYPES) and key not in (*nav, *ncx)]
     blocks: list[str] = []
     above = (0, 0)
     for part in (part_names[key] for key in pages):

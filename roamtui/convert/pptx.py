@@ -191,8 +191,10 @@ class _SlideReader:
         for run in paragraph.iterchildren("{*}r", "{*}fld", "{*}m", "{*}br"):
             is_formula = get_local_name(run) == "m"  # in OMML, it is a matrix
             text = escape("".join(map(write_formula, run) if is_formula else run.itertext("{*}t"))) or " "
-            properties = run.find("{*}rPr")
-            baseline = properties.get("baseline", "0") if properties is not None else "0"
+            looks: Mapping[str, str] = next((each.attrib for each in run.iterfind("{*}rPr")), {})
+            if looks.get("strike", "noStrike") != "noStrike":
+                text = f"<s>{text}</s>"
+            baseline = looks.get("baseline", "0")
             if not baseline.startswith("0"):
                 tag = "sub" if baseline.startswith("-") else "sup"
                 text = f"<{tag}>{text}</{tag}>"

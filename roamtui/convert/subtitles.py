@@ -20,8 +20,8 @@ _CUE = re.compile(
     re.MULTILINE,
 )
 """A cue: its times and its lines. In a file without empty lines, the number of the next cue ends it."""
-_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+(?!.*-->)")
-"""Empty lines, except before times. In SRT, they may be inside a cue."""
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+(?:([ \t]*\d+[ \t]*\n)[ \t\n]*(?=.*-->)|(?!.*-->))")
+"""Empty lines, except before times, but around the number of a cue. In SRT, they may be inside a cue."""
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
 """The start or end of a speaker's words, or of a line."""
@@ -39,7 +39,7 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     text, notes = decode_text(data, name)
     text = normalise_line_ends(text) + "\n"
     if not text.startswith("WEBVTT"):
-        text = _EMPTY_LINES.sub("\n", text)
+        text = _EMPTY_LINES.sub(r"\n\1", text)
     # second of the start, speaker, and words
     paragraphs: list[tuple[int, str, str]] = []
     shown: list[str] = []

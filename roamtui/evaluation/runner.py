@@ -125,12 +125,10 @@ async def _score_question(
             raise
         run.problems.append(f"question {question.id} was skipped: {error}")
         return None
-    strict, relaxed = (_find_rank(hit_ids, ids) for ids in golds)
+    strict, relaxed = (
+        next((rank for rank, hit_id in enumerate(hit_ids, start=1) if hit_id in ids), None) for ids in golds
+    )
     return QuestionResult(rank=strict, relaxed_rank=relaxed, ms=ms, agent=agent)
-
-
-def _find_rank(hit_ids: Sequence[str], gold_ids: frozenset[str]) -> int | None:
-    return next((rank for rank, section_id in enumerate(hit_ids, start=1) if section_id in gold_ids), None)
 
 
 async def _ask_agent(

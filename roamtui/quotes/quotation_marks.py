@@ -52,7 +52,8 @@ def list_quoted(text: str) -> list[Quoted]:
             # a word between straight single marks is a name or an omission
             if text[start] != "'" or (" " in words.strip() and "\n" not in words):
                 found.append(Quoted(start, at + 1, is_code=False))
-            is_doubtful = text[start] != text[at] and _may_be_other_sign(text, at)
+            is_inch = text[at] == '"' and text[at - 1].isdigit()
+            is_doubtful = text[start] != text[at] and (is_inch or _PLURAL.match(text, at) is not None)
             del opened[index + is_doubtful :]  # a later mark may end a doubtful quotation too
         elif _may_open(text, at):
             opened.append(at)
@@ -103,8 +104,3 @@ def _ends_word(text: str, at: int) -> bool:
 def _is_letter(character: str) -> bool:
     """Return whether a character is part of a word that continues after a quotation mark next to it."""
     return character.isalnum() and ord(character) < _UNSPACED
-
-
-def _may_be_other_sign(text: str, at: int) -> bool:
-    """Return whether a closing mark may be the sign for inches, or the apostrophe of a plural."""
-    return (text[at] == '"' and text[at - 1].isdigit()) or _PLURAL.match(text, at) is not None

@@ -60,6 +60,8 @@ def test_a_first_line_that_is_the_title_becomes_the_heading() -> None:
 
 def test_an_empty_navigation_gives_way_to_the_ncx() -> None:
     parts = make_epub_parts(_CHAPTERS, nav="<ol/>", ncx=_NCX)
+    opf = str(parts["OEBPS/content.opf"])
+    parts["OEBPS/content.opf"] = opf.replace("</spine>", '<itemref idref="ncx"/></spine>')
     assert read_outline(convert_epub(pack(parts), "a.epub").text) == _OUTLINE
 
 

@@ -82,6 +82,12 @@ def test_a_slide_without_a_title_is_named_by_its_first_words() -> None:
     assert title == "# Slide 1: 50³ tons of grain, which were weighed twice in the old…"
 
 
+def test_what_is_struck_out_is_marked() -> None:
+    old = '<a:r><a:rPr strike="sngStrike"/><a:t>9</a:t></a:r>'
+    new = '<a:r><a:rPr strike="noStrike"/><a:t> 7 euros</a:t></a:r>'
+    assert _convert(f"<a:r><a:t>It costs </a:t></a:r>{old}{new}").endswith("\n\nIt costs ~~9~~ 7 euros\n")
+
+
 def test_the_title_of_a_deck_is_words() -> None:
     assert _convert_deck(title=f"<a:r><a:t>A* search for </a:t></a:r>{_RAISED}").title == "A* search for 50³ tons"
 

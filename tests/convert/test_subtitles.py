@@ -46,6 +46,8 @@ def test_cues_without_lines_between_them_keep_numbers_that_are_words() -> None:
 def test_an_empty_line_in_a_cue_of_srt_ends_no_cue() -> None:
     srt = "1\n00:01:01,000 --> 00:01:02,000\nTwo and two\n\n is 4\n \n\n2\n00:01:03,000 --> 00:01:04,000\n8\n\n"
     assert convert_subtitles(srt.encode(), "a.srt").text.endswith("**0:01:01** Two and two is 4 8\n")
+    spaced = srt.replace("\n\n is 4\n \n\n", "\n is 4\n").replace("\n", "\n\n")
+    assert convert_subtitles(spaced.encode(), "a.srt").text.endswith("**0:01:01** Two and two is 4 8\n")
     vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\n<ruby>漢<rt>kan</rt></ruby>\n\nNOTE not said\n\nx\n00:03 --> 00:04\n9\n"
     assert convert_subtitles(vtt.encode(), "a.vtt").text.endswith("**0:00:01** 漢(kan) 9\n")
 
