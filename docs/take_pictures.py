@@ -82,7 +82,7 @@ async def make_pictures() -> tuple[dict[str, str], str]:
         await take("answer")
         await pilot.press("escape", "1", "enter")
         await take("quote")
-    return pictures, render_html(agent.conversation.state, _SOURCE, library)
+    return pictures, render_html(agent.conversation.state, _SOURCE)
 
 
 def main() -> int:

@@ -23,14 +23,14 @@ def write_data(text: str) -> None:
     write_raw(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
-def check_output_path(path: Path, endings: Collection[str], sources: Iterable[str | Path] = ()) -> None:
+def check_output_path(path: Path, suffixes: Collection[str], sources: Iterable[str | Path] = ()) -> None:
     """Check before the work begins that a file can be written and is not a source.
 
-    Its name must have one of the `endings`, which choose its format. Since a file is replaced by a new one,
+    Its name must have one of the `suffixes`, which choose its format. Since a file is replaced by a new one,
     its folder must be writable. A path that is not a file, such as a pipe, is written directly.
     """
-    if path.suffix.lower() not in endings:
-        listed = " or ".join(", ".join(endings).rsplit(", ", 1))
+    if path.suffix.lower() not in suffixes:
+        listed = " or ".join(", ".join(suffixes).rsplit(", ", 1))
         raise UsageError(f"The name of the file must end in {listed}.")
     if os.path.realpath(path) in map(os.path.realpath, sources):
         raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")

@@ -100,8 +100,8 @@ class ApprovalGuard:
         elif is_approved or model.name == OFFLINE:
             if not can_ask:
                 hint = "" if is_approved else " To choose, add --model."
-                told = f"This conversation continues with another model or server. {detail}{hint}"
-                self._conversation.publish(WarningRaised(message=told))
+                warning = f"This conversation continues with another model or server. {detail}{hint}"
+                self._conversation.publish(WarningRaised(message=warning))
         elif not can_ask:
             raise UsageError(
                 f"this conversation was with {before}, and its next question would go to {now}."

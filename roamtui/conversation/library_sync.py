@@ -94,9 +94,9 @@ def get_source_key(library: Library) -> str:
 
 def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
     """Say that the document of a conversation is gone, and what to do if it is in another place."""
-    told = NOT_KEPT if is_standard_input(source) else format_missing(source)
+    problem = NOT_KEPT if is_standard_input(source) else format_missing(source)
     pronoun = "them" if len(list_missing(source)) > 1 else "it"
-    return f"{told} If you have {pronoun} in another place, {advice}."
+    return f"{problem} If you have {pronoun} in another place, {advice}."
 
 
 def format_missing(source: str) -> str:

@@ -10,6 +10,6 @@ from roamtui.export.markdown import render_markdown
 CONVERSATION_RENDERERS: Mapping[str, Callable[[ConversationState, str], str]] = {
     ".md": render_markdown,
     ".json": render_json,
-    ".html": lambda state, source: render_html(state, source, state.library),
+    ".html": render_html,
 }
 """By suffix: renders a conversation about a source. A web page includes the text of its library."""

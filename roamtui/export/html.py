@@ -50,11 +50,11 @@ from roamtui.quotes.wording import (
 from roamtui.sanitiser import sanitise_line, sanitise_text, strip_anchor
 
 
-def render_html(state: ConversationState, source: str, library: Library) -> str:
-    """Render a conversation about `source` as a page that replays it. `library` is its current version."""
-    page = _ReplayPage(state.exchanges, library)
+def render_html(state: ConversationState, source: str) -> str:
+    """Render a conversation about `source` as a page that replays it."""
+    page = _ReplayPage(state.exchanges, state.library)
     title = sanitise_line(state.title) or "Conversation"
-    style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
+    style, script = (Path(__file__).with_suffix(suffix).read_text("utf-8") for suffix in (".css", ".js"))
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     own_parts = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
     usage = format_usage(state.spent)

@@ -106,14 +106,14 @@ def _list_sources(report: AnswerReport) -> list[str | QuotedSentence]:
 def _list_closing_lines(report: AnswerReport, model_name: str) -> list[str]:
     exchange = report.exchange
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
-    ending = "; choose a model with --model" if exchange.has_passages else ""
+    note = "; choose a model with --model" if exchange.has_passages else ""
     if tokens:
         cost = format_cost(exchange.usage)
-        ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
+        note = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
     notice, severity = report.sourcing_notice or ("", Severity.INFO)
     if severity is Severity.WARNING:
         notice = f"! {notice}"
-    lines = [report.quote_summary, notice, format_reading(exchange), f"({model_name}{ending})"]
+    lines = [report.quote_summary, notice, format_reading(exchange), f"({model_name}{note})"]
     return [*filter(None, lines)]
 
 

@@ -70,12 +70,12 @@ async def run_ask(
     is_watched = output_format is not OutputFormat.EVENTS and sys.stderr.isatty()
     live = LiveAnswer(agent, is_streaming=is_streaming) if is_streaming or is_watched else None
     write = write_raw if live is None else live.write_last
-    report = AskReport(agent, output_format, is_watched=is_watched, write=write)
+    writer = AnswerWriter(agent, output_format, is_watched=is_watched, write=write)
     try:
         with end_after_task():
             await agent.ask(question, AskOptions(within=within, is_one_shot=True))
     except (asyncio.CancelledError, SystemExit):
-        if report.final is None:
+        if writer.final is None:
             raise
     finally:
         if live is not None:
@@ -85,7 +85,7 @@ async def run_ask(
         if failure and failure != reported_failure:
             warn(failure)
         await agent.model.close()
-    status = report.finish()
+    status = writer.write_answer()
     state = agent.conversation.state
     if state.exchanges and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
         exchange = state.exchanges[-1]
@@ -98,7 +98,7 @@ async def run_ask(
     return status
 
 
-class AskReport:
+class AnswerWriter:
     """Writes the progress and answer of each question of a conversation."""
 
     def __init__(
@@ -138,7 +138,7 @@ class AskReport:
                 self._steps.append(to_json_tool(event))
             case QuestionAnswered():
                 self.final = event
-                is_shown = False  # `finish` writes the answer
+                is_shown = False  # `write_answer` writes the answer
             case NodesLoaded(notes=notes, problems=problems):
                 is_shown = is_shown or bool(notes or problems)
             case WarningRaised():
@@ -149,7 +149,7 @@ class AskReport:
             library = self._agent.conversation.state.library
             write_notice(*(notice.format() for notice in iter_notices(event, library)))
 
-    def finish(self) -> int:
+    def write_answer(self) -> int:
         """Write the answer to the last question, and return the exit status."""
         final = self.final
         self.final = None

@@ -12,7 +12,7 @@ from contextlib import suppress
 from roamtui.agent.agent import Agent
 from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.errors import RoamtuiError
-from roamtui.headless.ask import AskReport
+from roamtui.headless.ask import AnswerWriter
 from roamtui.output import confirm, warn, write_display
 from roamtui.program import QUIT_WORDS
 from roamtui.sanitiser import format_count, sanitise_line
@@ -38,7 +38,7 @@ class PlainChat:
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._conversation = agent.conversation
-        self._report = AskReport(agent, is_watched=True)
+        self._writer = AnswerWriter(agent, is_watched=True)
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
         self._conversation.approver = approve if self._is_typed else deny
@@ -110,4 +110,4 @@ class PlainChat:
             with end_after_task():
                 await self._agent.ask(question)
         finally:
-            self._has_failed = self._report.finish() == 1 or self._has_failed
+            self._has_failed = self._writer.write_answer() == 1 or self._has_failed

@@ -40,7 +40,7 @@ _QUOTES_HINT = (
     "With --in SOURCE, each quotation of three or more words counts."
 )
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
-_NO_TEXT = (
+_CANNOT_CHECK = (
     "{} cannot be checked. Name the id of the conversation (`conversation` in the JSON of an answer; "
     "`roamtui conversations --all` lists all), the folder of the table, or a Markdown file, as "
     "`roamtui conversations export ID -o FILE.md` writes it."
@@ -120,8 +120,8 @@ def run_recheck(
     Raises:
         RoamtuiError: A target cannot be read, or none has a quote. All readable targets are checked first.
     """
-    report = _Report(replaces_source=source is not None, only_changes=only_changes)
-    quotes = report.quotes
+    checked = _QuoteList(replaces_source=source is not None, only_changes=only_changes)
+    quotes = checked.quotes
     store = open_store()
     saved = {summary.id: summary for summary in store.list()}
     lacking: dict[str, Library] = {}
@@ -161,10 +161,10 @@ def run_recheck(
                 lacking[name] = library
     if not quotes and not failures:
         hint = "" if saved.keys() >= {*targets} else f" {_QUOTES_HINT}"
-        told = f"There is no quote to check in {', '.join(targets)}.{hint}"
-        raise SourceError(told if targets else _NO_QUOTES)
+        problem = f"There is no quote to check in {', '.join(targets)}.{hint}"
+        raise SourceError(problem if targets else _NO_QUOTES)
     if quotes:
-        report.write(as_json=as_json)
+        checked.write(as_json=as_json)
         gaps = {name: measure_coverage(library).gaps for name, library in lacking.items()}
         write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
     for failure in failures[1:]:
@@ -174,7 +174,7 @@ def run_recheck(
     return int(any(quote.is_fault and not (only_changes and quote.is_unchanged) for quote in quotes))
 
 
-class _Report(Struct, kw_only=True):
+class _QuoteList(Struct, kw_only=True):
     """The checked quotes, and which of them the person wants to see."""
 
     replaces_source: bool
@@ -265,7 +265,7 @@ def read_claims_of_file(
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
     if path.suffix.lower() in _NO_TEXT_SUFFIXES:
-        raise UsageError(_NO_TEXT.format(name))
+        raise UsageError(_CANNOT_CHECK.format(name))
     text = path.read_text("utf-8-sig", "replace")
     main, added = parse_source_lines(text)
     opened = open_source(main, added)

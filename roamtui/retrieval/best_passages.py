@@ -389,8 +389,8 @@ class _TermWeights:
             term for text in texts for term in {located for *_, located in matcher.list_occurrences(text)}
         )
         stops = [*STOP_WORDS_BY_LANGUAGE[matcher.language]]
-        told = [term for term in matcher.terms if counts[term] or not list_similar_words(term, stops)]
-        terms = told or matcher.terms
+        kept_terms = [term for term in matcher.terms if counts[term] or not list_similar_words(term, stops)]
+        terms = kept_terms or matcher.terms
         related = list_related_words(matcher, texts, present=counts.keys())
         count = len(texts) + _OTHER_TEXTS
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}

@@ -102,8 +102,8 @@ class LanceStore:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            told = _MESSAGE.search(str(error))  # the object store's message, without those around it
-            words = told[1] if told else str(error).partition(", /")[0]
+            message = _MESSAGE.search(str(error))  # the object store's message, without those around it
+            words = message[1] if message else str(error).partition(", /")[0]
             reason = shorten(sanitise_line(mask_logins(words)), _REASON_LENGTH) or type(error).__name__
             advice = " Check the URL, and the keys in the environment." if "://" in self._uri else ""
             name = shorten(sanitise_line(mask_logins(self._uri)), 80)

@@ -102,8 +102,8 @@ class BackgroundWork:
                 pause = _AHEAD_PAUSE_SECONDS
                 is_left = await self._agent.search.embed_ahead()
                 coverage = self._agent.search.vector_coverage
-                left = "" if coverage.is_complete else f"preparing search by meaning: {coverage.share}"
-                self._status.compared = left
+                words = "" if coverage.is_complete else f"preparing search by meaning: {coverage.share}"
+                self._status.embedding = words
 
     async def _check_quotes(self) -> None:
         """Look up the quotes of all answers in the current document, and say how many changed."""

@@ -55,8 +55,8 @@ class StatusLine(ClickableLine):
     """What is happening."""
     is_outdated: reactive[bool] = reactive(default=False)
     """Whether the document has changed on disk and waits to be reloaded."""
-    compared: reactive[str] = reactive("")
-    """How much of the document can be searched by meaning. Empty if all of it can."""
+    embedding: reactive[str] = reactive("")
+    """How far search by meaning is prepared. Empty if it is complete."""
     opened: reactive[str] = reactive("")
     """How many sections are open, and their tokens."""
     used: reactive[str] = reactive("")
@@ -114,8 +114,8 @@ class StatusLine(ClickableLine):
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         opened = _make_clickable(Content(self.opened), "global.go_tree")
         used = Content.styled(self.used, "$muted")
-        compared = Content.styled(self.compared, "$muted")
-        return _join_fitting([model, message, opened, used, compared], self.size.width, _GAP)
+        embedding = Content.styled(self.embedding, "$muted")
+        return _join_fitting([model, message, opened, used, embedding], self.size.width, _GAP)
 
 
 def _make_clickable(part: Content, action_id: str) -> Content:

@@ -152,7 +152,7 @@ async def test_passages_are_the_nearest_whatever_words_they_have(question: str) 
     assert exchange.answer.startswith(lead)
     assert exchange.answer.split("\n\n")[1:2] == ["**Tickets › Bicycles** · has: bicycle cost"]
     state = replace(make_state(), library=library, exchanges=(exchange,))
-    for exported in (render_markdown(state, "ferry.md"), render_html(state, "ferry.md", library)):
+    for exported in (render_markdown(state, "ferry.md"), render_html(state, "ferry.md")):
         assert "has: bicycle cost" in exported
 
 
@@ -335,7 +335,7 @@ async def _ask(question: str, *, text: str = MILL) -> tuple[Exchange, Library]:
 async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
     exchange, library = await _ask("How heavy is the upper stone?")
     state = replace(make_state(), library=library, exchanges=(exchange,))
-    for exported in (render_markdown(state, "mill.md"), render_html(state, "mill.md", library)):
+    for exported in (render_markdown(state, "mill.md"), render_html(state, "mill.md")):
         assert "1 passage" in exported
         assert not re.search("✓|found in the text|is quoted", exported)
 

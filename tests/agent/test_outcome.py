@@ -100,7 +100,7 @@ async def test_a_quote_that_names_no_section_is_told_beside_the_count(written: s
     told = "1 quote: 1 found in the text"
     told += f" · 1 quote not looked up, because it names no section: {unnamed}" if unnamed else ""
     piped = render_report(AnswerReport(exchange, state.library), "scripted", is_laid_out=False)
-    pages = (render_markdown(state, ""), unescape(render_html(state, "", state.library)), piped)
+    pages = (render_markdown(state, ""), unescape(render_html(state, "")), piped)
     assert all(told in page for page in pages)
     assert all(("not looked up" in page) is bool(unnamed) for page in pages)
     assert exchange.has_only_found_quotes is not bool(unnamed)

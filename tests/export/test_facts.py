@@ -68,7 +68,7 @@ def test_every_text_says_who_answered_when_and_from_what(form: str, tmp_path: Pa
         if path.suffix == ".csv":
             text = "\n".join(next(iter(list(csv.reader(io.StringIO(text)))[1:])))
     elif form == "html":
-        page = html.document_fromstring(render_html(state, "pumps.md", state.library).encode())
+        page = html.document_fromstring(render_html(state, "pumps.md").encode())
         text = page.xpath("//article")[0].text_content()
     else:
         text = render_markdown(state, "pumps.md")
@@ -100,7 +100,7 @@ def test_json_has_the_same_facts_as_fields_that_a_reader_understands(tmp_path: P
 def test_no_source_is_an_id_alone() -> None:
     state, _ = _ask()
     assert "3. ✗ [ffffffff] no such section (" in render_markdown(state, "pumps.md")
-    text = render_html(state, "pumps.md", state.library)
+    text = render_html(state, "pumps.md")
     assert "{#p" not in text, "no anchor of a heading is on the page"
     page = html.document_fromstring(text.encode())
     assert page.xpath("//ol[@class='sources']/li")[2].text_content().startswith("✗ no such section")

@@ -50,7 +50,7 @@ def _make_page(text: str, quote: str | None = None) -> tuple[str, list[str]]:
 
     asyncio.run(ask())
     state = replace(session.state, chosen_title="<b>What?</b>")
-    return render_html(state, "x.md", library), ids
+    return render_html(state, "x.md"), ids
 
 
 def _check(page: str) -> html.HtmlElement:
@@ -84,14 +84,14 @@ def test_text_before_the_first_heading_is_shown_whole_under_a_name() -> None:
         session, ScriptedModel([ScriptedReply(text=f'"notice period is 60 days" [{preamble}]')] * 2), options=NO_HITS
     )
     asyncio.run(agent.ask("How long is the notice period?"))
-    (details,) = _check(render_html(session.state, "x.md", library)).xpath("//details")
+    (details,) = _check(render_html(session.state, "x.md")).xpath("//details")
     assert details.find("summary").text_content() == "(opening text)"
     assert details.find("pre").text_content().strip() == text.strip()
 
 
 def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     state = answer_question()
-    tree = _check(render_html(state, "x.md", state.library))
+    tree = _check(render_html(state, "x.md"))
     (step,) = tree.xpath("//ul[@class='steps']/li")
     assert step.text_content() == "Opened 2 sections: Lending, Hours · Already open: 2 sections: Fees, Lost books"
     marks = tree.xpath("//*[@class='answer']//*[contains(@class, 'cite')]")
@@ -123,7 +123,7 @@ def test_a_source_has_the_name_of_its_document_if_there_are_several(tmp_path: Pa
     answer = ScriptedReply(text=" ".join(f'"It costs two" [{one}].' for one in ids))
     session = Conversation(library)
     asyncio.run(Agent(session, ScriptedModel([opening, answer]), options=NO_HITS).ask("How much?"))
-    sources = _check(render_html(session.state, "x", library)).xpath("//ol[@class='sources']/li")
+    sources = _check(render_html(session.state, "x")).xpath("//ol[@class='sources']/li")
     assert [source.text_content().split(" › ")[0] for source in sources] == ["✓ a.md", "✓ b.md"]
 
 
@@ -140,7 +140,7 @@ _MARKUP = (
 @given(st.lists(st.sampled_from((*_MARKUP, "a", " ", "<b>", "</td>", "&lt;", "&#27;")), max_size=30).map("".join))
 def test_elements_of_an_answer_are_nested(answer: str) -> None:
     state = answer_question(f'{answer} "2 euros *a* day" [{{Fees}}] {answer}')
-    page = render_html(state, "x.md", state.library)
+    page = render_html(state, "x.md")
     article = page[page.index("<article") : page.index("</article>") + len("</article>")]
     assert etree.fromstring(article).get("id") == "q1"
 

@@ -18,7 +18,7 @@ from tests.fakes.scripted_model import ScriptedReply
 def _export(state: ConversationState) -> list[str]:
     return [
         render_json(state, "manual.md"),
-        render_html(state, "manual.md", state.library),
+        render_html(state, "manual.md"),
         render_markdown(state, "manual.md"),
     ]
 

@@ -14,7 +14,7 @@ from roamtui.conversation.events import Origin, SearchHit, StopReason
 from roamtui.conversation.messages import Usage
 from roamtui.errors import ModelError
 from roamtui.export.json import to_json_event
-from roamtui.headless.ask import AskReport, OutputFormat, run_ask
+from roamtui.headless.ask import AnswerWriter, OutputFormat, run_ask
 from tests.agent.asking import expanding, make_agent
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -77,9 +77,9 @@ def test_the_page_names_every_event_with_its_fields() -> None:
     ],
 )
 def test_the_exit_status_says_how_a_question_ended(stopped: StopReason, error: str, status: int) -> None:
-    report = AskReport(Agent(Conversation(make_library()), ScriptedModel()), is_watched=False)
-    report.record(replace(EVENTS[-1], stopped=stopped, answer="", error=error))
-    assert report.finish() == status
+    writer = AnswerWriter(Agent(Conversation(make_library()), ScriptedModel()), is_watched=False)
+    writer.record(replace(EVENTS[-1], stopped=stopped, answer="", error=error))
+    assert writer.write_answer() == status
 
 
 async def test_nothing_is_said_of_who_answered_if_nobody_did(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +105,7 @@ async def test_a_section_for_which_there_was_no_room_is_not_among_those_that_wer
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     text = "é\u2028\u0085\x1b[31m\n\ud83d"
     agent = Agent(Conversation(make_library()), ScriptedModel())
-    AskReport(agent, is_watched=False, output_format=OutputFormat.EVENTS).record(events.AnswerStreamed(text=text))
+    AnswerWriter(agent, is_watched=False, output_format=OutputFormat.EVENTS).record(events.AnswerStreamed(text=text))
     line = capfdbinary.readouterr().out
     assert line.count(b"\n") == 1
     assert line.isascii()

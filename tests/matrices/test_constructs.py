@@ -153,7 +153,7 @@ async def list_exits(text: str) -> list[tuple[str, str, str]]:
     exits.append(("json", written, answer))
     _, written = await _ask(text, OutputFormat.TEXT)
     exits.append(("pipe", written, written))
-    written = render_html(session.state, "manual.md", session.state.library)
+    written = render_html(session.state, "manual.md")
     exits.append(("HTML", written, read_page(written)))
     written = render_markdown(session.state, "manual.md")
     exits.append(("Markdown", written, written))

@@ -42,7 +42,7 @@ async def test_commands_and_exports_tell_it(
     _check(err)
     assert _CONTROL.search(out) is None
     state = agent.conversation.state
-    for page in (render_markdown(state, "a.md"), render_json(state, "a.md"), render_html(state, "a.md", state.library)):
+    for page in (render_markdown(state, "a.md"), render_json(state, "a.md"), render_html(state, "a.md")):
         _check(page)
 
 

@@ -74,7 +74,7 @@ _UNSOURCED_STYLE = "italic $text-warning"
 """Sentences without a source."""
 
 
-class _Ending(Struct, frozen=True, kw_only=True):
+class _Outcome(Struct, frozen=True, kw_only=True):
     """What an exchange ended with: passages, or an answer with sources."""
 
     passages: PassageCardList | None = None
@@ -103,10 +103,10 @@ class ExchangeView(ContentView):
             about = f"in {sanitise_line(format_full_path(library, exchange.within))}"
             self._about = Content.styled(about, "bold $accent")
         self._keys = keys
-        self._again_key = keys.first_keys["chat.retry"]
+        self._retry_key = keys.first_keys["chat.retry"]
         self.answer = ""
         """The answer so far, as the model wrote it."""
-        self.outcome = _Ending()
+        self.outcome = _Outcome()
         self.source_range = range(0)
         """The indexes of the outcome's targets among all targets. Digits select them."""
         self.step_lines = range(0)
@@ -170,13 +170,13 @@ class ExchangeView(ContentView):
             return
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if exchange.has_passages and (is_not_found or exchange.passages):
-            passages = PassageCardList(exchange, library, self._again_key)
+            passages = PassageCardList(exchange, library, self._retry_key)
             unread = dict.fromkeys(citation.section_id for citation in exchange.citations)
-            self.outcome = _Ending(passages=passages, unread=tuple(unread), targets=passages.targets)
+            self.outcome = _Outcome(passages=passages, unread=tuple(unread), targets=passages.targets)
         else:
             cited = [(citation, describe_citation(citation, library)) for citation in exchange.citations]
             found = exchange.reading.unread if exchange.reading is not None else ()
-            self.outcome = _Ending(
+            self.outcome = _Outcome(
                 unread=tuple(hit.section_id for hit in found if hit.section_id in library),
                 targets=tuple(SectionTarget(source.section_id, citation) for citation, source in cited),
                 sources=tuple(_format_citation(*pair, self.answer) for pair in cited),
@@ -316,7 +316,7 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_ending(self, width: int) -> list[Content]:
-        """Draw the numbered sources, the ending, and the key that asks again with unread sections."""
+        """Draw the numbered sources, the closing line, and the key that asks again with unread sections."""
         exchange = self.exchange
         outcome = self.outcome
         report = AnswerReport(exchange, self._library)
@@ -349,10 +349,10 @@ class ExchangeView(ContentView):
             parts.append(Content(read))
         if outcome.unread and outcome.passages is None:
             words = f"asks again with {'them' if outcome.unread[1:] else 'it'}"
-            parts.append(format_key_hint(self._again_key, words, "screen.run('chat.retry')"))
+            parts.append(format_key_hint(self._retry_key, words, "screen.run('chat.retry')"))
         if parts:
-            ending = Content(" · ").join(parts).stylize_before("$muted")
-            lines += [*([Content()] if lines else []), *wrap(ending, width)]
+            closing = Content(" · ").join(parts).stylize_before("$muted")
+            lines += [*([Content()] if lines else []), *wrap(closing, width)]
         return lines
 
 

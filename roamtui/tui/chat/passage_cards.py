@@ -52,7 +52,7 @@ class PassageCardList:
 
     def __init__(self, exchange: Exchange, library: Library, retry_key: str) -> None:
         """Make the cards of an exchange. `retry_key` is the name of the key that asks a model."""
-        self._again_key = retry_key
+        self._retry_key = retry_key
         report = AnswerReport(exchange, library)
         self._lead = report.lead
         self._summary = report.quote_summary or "no model has looked"
@@ -74,7 +74,7 @@ class PassageCardList:
 
     def draw(self, view: ContentView, first: int, width: int) -> list[Content]:
         """Draw the cards in `width` cells. Their targets are those of the view from index `first` on."""
-        ask = format_key_hint(self._again_key, "asks a model", "screen.run('chat.retry')")
+        ask = format_key_hint(self._retry_key, "asks a model", "screen.run('chat.retry')")
         lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
         lines = wrap(Content.assemble(lead, (f"{self._summary} · ", "$muted"), ask), width)
         room = max(_TEXT_WIDTH_MIN, width - 2)

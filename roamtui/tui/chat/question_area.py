@@ -202,13 +202,13 @@ class QuestionArea(Container):
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
         self.drafts.write()
-        told = ["Kept from last time"] if found else []
+        hints = ["Kept from last time"] if found else []
         if found and drafts[-1] == found[-1]:
             self.box.select_draft()
-            told.append("typing replaces it")
+            hints.append("typing replaces it")
         if found and len(drafts) > 1:
-            told.append("↑ more")
-        self._frame.border_subtitle = " · ".join(told)
+            hints.append("↑ more")
+        self._frame.border_subtitle = " · ".join(hints)
 
     @on(TextArea.Changed)
     def _keep_draft_soon(self) -> None:

@@ -26,7 +26,13 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import make_short_name
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PlaceDialog, PromptDialog, make_key_hints
+from roamtui.tui.screens.dialogs import (
+    ConfirmDialog,
+    ExportDialog,
+    LocateDialog,
+    PromptDialog,
+    make_key_hints,
+)
 from roamtui.tui.screens.lists import ListDialog, Row, contains_words
 
 _FILE_NAME_LENGTH_MAX = 60
@@ -104,7 +110,7 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
             self._switching = self._switch(self._conversation, item.id)
         elif is_source_missing(item.source):
             self.app.push_screen(
-                PlaceDialog(item.source),
+                LocateDialog(item.source),
                 lambda new: self.finish(DocumentRequested(new, item.id)) if new else None,
             )
         else:

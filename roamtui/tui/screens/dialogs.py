@@ -235,7 +235,7 @@ class PromptDialog(Dialog[str | None]):
         self.dismiss(value)
 
 
-class PlaceDialog(PromptDialog):
+class LocateDialog(PromptDialog):
     """Asks where missing documents of a conversation are. The result is the source with their new places."""
 
     def __init__(self, source: str) -> None:

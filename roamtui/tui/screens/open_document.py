@@ -29,7 +29,7 @@ from roamtui.sources.source_names import expand_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import PlaceDialog, make_foot
+from roamtui.tui.screens.dialogs import LocateDialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, contains_words, lay_out_columns
 
 _GROUPS = list(OfferGroup)
@@ -124,7 +124,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
             self.show_message(item.refusal, is_problem=True)
         elif item.is_missing:
             self.app.push_screen(
-                PlaceDialog(item.source),
+                LocateDialog(item.source),
                 lambda found: self.choose(replace(item, source=found, is_missing=False)) if found else None,
             )
         else:

@@ -225,13 +225,13 @@ class TableScreen(Screen[None]):
                 lines.append(draw_parts(best.surroundings.cut(room)))
             elif quote:
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
-            ending = [cell.note] if cell.value and cell.note else []
+            notes = [cell.note] if cell.value and cell.note else []
             if best is not None:
-                ending.append(PATH_STEP.join(filter(None, [*best.path, best.place])))
-                ending += [best.label] if has_verdict else []
+                notes.append(PATH_STEP.join(filter(None, [*best.path, best.place])))
+                notes += [best.label] if has_verdict else []
             # the note may say the same as the quote's label
-            told = " · ".join(dict.fromkeys(filter(None, ending)))
-            lines.append(Content.styled(shorten(sanitise_line(told), width), "$muted"))
+            line = " · ".join(dict.fromkeys(filter(None, notes)))
+            lines.append(Content.styled(shorten(sanitise_line(line), width), "$muted"))
         view.update(Content("\n").join(lines), layout=False)
 
     def _show_message(self, words: str | None) -> None:
