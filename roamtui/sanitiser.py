@@ -11,9 +11,27 @@ from collections.abc import Callable
 from typing import Any
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
-)
+_UNSAFE_RANGES = {
+    range(0x09): None,
+    range(0x0B, 0x20): None,
+    range(0x7F, 0x80): "\N{SYMBOL FOR DELETE}",
+    range(0x80, 0xA0): _REPLACEMENT,
+    range(0x061C, 0x061D): "",
+    range(0x200E, 0x2010): "",
+    range(0x2028, 0x202A): " ",
+    range(0x202A, 0x202F): _REPLACEMENT,
+    range(0x2066, 0x206A): "",
+    range(0xD800, 0xE000): _REPLACEMENT,
+    range(0xFEFF, 0xFF00): "",
+    range(0xE0000, 0xE0080): "",
+}
+"""What replaces the characters of a range. None for the symbols of control characters."""
+_UNSAFE = re.compile(f"[{''.join(f'{chr(codes[0])}-{chr(codes[-1])}' for codes in _UNSAFE_RANGES)}]")
+_REPLACEMENTS = {
+    code: chr(0x2400 + code) if text is None else text
+    for codes, text in _UNSAFE_RANGES.items()
+    for code in codes
+}
 _UNSAFE_IN_JSON = "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 """The unsafe characters that JSON may contain as they are."""
 _BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
@@ -21,16 +39,6 @@ _LINE_END = re.compile("\r\n?")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _WHITE_SPACE = re.compile(r"\s+")
 _ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#(?P<name>[\w-][^{}\s]*)[^{}]*\}\s*$")
-_REPLACEMENTS = (
-    {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
-    | {0x7F: "\N{SYMBOL FOR DELETE}", 0xFEFF: ""}
-    | dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT)
-    | dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x2066, 0x206A)), "")
-    | dict.fromkeys(range(0x202A, 0x202F), _REPLACEMENT)
-    | dict.fromkeys((0x2028, 0x2029), " ")
-    | dict.fromkeys(range(0xE0000, 0xE0080), "")
-    | dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
-)
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
