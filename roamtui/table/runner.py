@@ -23,6 +23,7 @@ from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
+from roamtui.parallel import call_in_thread
 from roamtui.sanitiser import format_count
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import is_path
@@ -279,7 +280,7 @@ async def recheck_cells(table: ResultTable, plan: TablePlan) -> AsyncIterator[Ce
     for row in table.rows:
         if is_path(row.source) and any(cell is not None for cell in table.list_cells(row)):
             try:
-                library, _ = await asyncio.to_thread(plan.open_source, row.source)
+                library, _ = await call_in_thread(plan.open_source, row.source)  # quitting does not wait
             except RoamtuiError:  # the next run says so
                 continue
             async for cell in _recheck_row(table, row, library):
