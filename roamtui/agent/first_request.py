@@ -9,7 +9,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import SearchHit, SectionsSearched
+from roamtui.conversation.events import SearchHit, SectionsSearched, ToolUse
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -23,7 +23,6 @@ from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.parallel import call_in_thread
 from roamtui.retrieval import policy
-from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.hit_list import render_hits
 from roamtui.retrieval.question_search import (
     ModelView,
@@ -50,6 +49,8 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     """Hits and the outline near them; empty for a small document. A small model gets only excerpts."""
     excerpts: tuple[Span, ...] = ()
     """Document text in `text`."""
+    named_words: tuple[Span, ...] = ()
+    """See `ToolUse.named_words`."""
     hits: tuple[Hit, ...] = ()
     """All hits, best first, also those that `text` has no room for."""
     read_ids: frozenset[str] = frozenset()
@@ -63,19 +64,20 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
         return bool(self.auto_opened) or any(hit.is_named for hit in self.hits)
 
 
-def make_view(state: ConversationState, *, shown: Iterable[Span] = (), room_tokens: int) -> ModelView:
+def make_view(state: ConversationState, *, earlier: Iterable[ToolUse] = (), room_tokens: int) -> ModelView:
     """Make a value that says what the model has of the library, and how much more it may get.
 
-    `shown` is document text in the results of earlier calls of the same step.
+    `earlier` has the earlier calls of the same step.
     """
     delivered = state.collect_delivered()
     named_words: dict[str, list[Bounds]] = {}
-    spans = [*shown]
+    shown: list[Exchange | ToolUse] = [*earlier]
     if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
-        spans += state.exchanges[-1].iter_excerpts()
-    for span in spans:
-        is_excerpt = span.end - span.start > WORDS_LENGTH_MAX
-        add_delivered(delivered if is_excerpt else named_words, (span,))
+        asked = state.exchanges[-1]
+        shown += (asked, *chain.from_iterable(step.uses for step in asked.steps))
+    for each in shown:
+        add_delivered(delivered, {*each.excerpts}.difference(each.named_words))
+        add_delivered(named_words, each.named_words)
     return ModelView(
         library=state.library,
         delivered=delivered,
@@ -169,6 +171,7 @@ def _choose_context(
     return QuestionContext(
         text="\n\n".join(filter(None, parts)),
         excerpts=listed.excerpts,
+        named_words=listed.named_words,
         hits=tuple(hits),
         read_ids=frozenset(listed.section_ids),
         auto_opened=opened,

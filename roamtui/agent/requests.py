@@ -73,6 +73,7 @@ class RequestBuilder(Struct, kw_only=True):
             server=self.model.facts.server,
             asked_at=get_time(),
             excerpts=found.excerpts,
+            named_words=found.named_words,
             is_one_shot=options.is_one_shot,
         )
         searched = make_search_event(state.library, question, found.hits, found.read_ids)

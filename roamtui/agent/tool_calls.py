@@ -96,12 +96,14 @@ class CallRunner:
             left = replace(
                 context,
                 room_tokens=room,
-                excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
+                earlier=tuple(uses[:index]),
                 excerpt_tokens=policy.LATER_HITS_TOKENS_MAX // max(1, searches),
             )
             result = await self._run_call(use.call, left)
             room = max(0, room - estimate_tokens(result.text))
-            uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
+            uses[index] = ToolUse(
+                call=use.call, result=result.text, excerpts=result.excerpts, named_words=result.named_words
+            )
             self.uses = tuple(uses)
             tool_name = use.call.name[:_NAME_LENGTH_MAX]
             context.conversation.apply_unsaved(replace(result.event, tool=tool_name))

@@ -43,6 +43,8 @@ class ToolUse(Struct, frozen=True, kw_only=True):
     result: str
     excerpts: tuple[Span, ...] = ()
     """Document text in the result. It can be quoted although its sections are not open."""
+    named_words: tuple[Span, ...] = ()
+    """Those of the excerpts that are only words below "also found", or in the mark for what is left out."""
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -225,6 +227,8 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """Text before the question: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
     """Document text that the search results in the preface quote."""
+    named_words: tuple[Span, ...] = ()
+    """See `ToolUse.named_words`."""
     sections: tuple[OpenedSection, ...] = ()
     """New state of sections that were opened before the question and whose text is in the preface."""
     is_one_shot: bool = False

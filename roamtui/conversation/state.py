@@ -78,6 +78,8 @@ class Exchange(Outcome, frozen=True, kw_only=True):
     preface: str = ""
     excerpts: tuple[Span, ...] = ()
     """Document text in the preface's search results. It can be quoted, though its sections are not open."""
+    named_words: tuple[Span, ...] = ()
+    """See `ToolUse.named_words`."""
     steps: tuple[Step, ...] = ()
     closed: tuple[Span, ...] = ()
     """Section text that was closed after the question. The model has read it, so it can be quoted."""
@@ -416,6 +418,7 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         open_before=tuple(state.open_sections.values()),
         preface=event.preface,
         excerpts=event.excerpts,
+        named_words=event.named_words,
         model=event.model,
         server=event.server,
         asked_at=event.asked_at,

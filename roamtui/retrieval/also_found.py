@@ -23,8 +23,8 @@ _WINDOW = 80
 """Maximum number of characters from the first term of a match to its last."""
 _REACH = 30
 """Number of characters on each side of a match: about 15 tokens for both sides."""
-WORDS_LENGTH_MAX = 200
-"""Maximum number of characters of the document's words in a line. Longer text counts as an excerpt."""
+_WORDS_LENGTH_MAX = 200
+"""Maximum number of characters of the document's words in a line."""
 
 
 class AlsoFoundLine(NamedTuple):
@@ -64,7 +64,7 @@ def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Spa
     most = -1
     for start, end, count in chain(_list_openings(text), _list_windows(text, matcher)):
         if count > most:
-            words = own.get_part(start, min(end, start + WORDS_LENGTH_MAX))
+            words = own.get_part(start, min(end, start + _WORDS_LENGTH_MAX))
             known = (view.delivered, view.named_words)
             if all(subtract_delivered(words, each) == [words] for each in known):
                 best = words

@@ -27,6 +27,8 @@ class HitList(Struct, frozen=True, kw_only=True):
     """Empty if nothing was found."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the list. The model may quote it."""
+    named_words: tuple[Span, ...] = ()
+    """Those of the excerpts that are only words below "also found", or in the mark for what is left out."""
     section_ids: tuple[str, ...] = ()
     """Sections that have an excerpt, or whose text the model has, in order."""
     also_found: tuple[str, ...] = ()
@@ -60,6 +62,7 @@ def render_hits(
     chosen = choose_excerpts(view, excerpted, matcher, tokens_max)
     lines: list[str] = []
     excerpts: list[Span] = []
+    named_words: list[Span] = []
     for section_id, spans in chosen.items():
         page = library.get_line_range(library.node(section_id).span).page
         excerpts += spans
@@ -74,17 +77,19 @@ def render_hits(
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         quoted, named = render_excerpt(library, section_id, spans)
         lines += quoted
-        excerpts += named
-    add_delivered(known, excerpts)
+        named_words += named
+    add_delivered(known, (*excerpts, *named_words))
     shown = {*chosen, *opened}
     others = [section_id for section_id in hits_by_id if section_id not in shown]
     left = max(0, view.room_tokens - estimate_tokens("\n".join(lines)))
     also = list_also_found(view, others, matcher, min(policy.ALSO_FOUND_TOKENS_MAX, left))
     if also:
         lines += [ALSO_FOUND_LEAD, *(place.line for place in also)]
+    named_words += (place.span for place in also)
     return HitList(
         text="\n".join(lines),
-        excerpts=(*excerpts, *(place.span for place in also)),
+        excerpts=(*excerpts, *named_words),
+        named_words=tuple(named_words),
         section_ids=tuple(chosen),
         also_found=tuple(place.section_id for place in also),
         absent=format_absence_clause(list_absent_names(query, library)),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import SYSTEM
 from roamtui.agent.tool_calls import make_tools
 from roamtui.agent.tools import parse_section_ids, parse_tool_arguments
@@ -20,7 +21,6 @@ from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import iter_notices
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval import policy
-from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
@@ -208,12 +208,22 @@ async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -
         ScriptedReply(text="Not found: no."),
     )
     await ask(agent)
-    excerpts = [span for use in agent.conversation.state.exchanges[-1].steps[0].uses for span in use.excerpts]
-    assert len(excerpts) > len(queries)
-    read = [span for span in excerpts if span.end - span.start > WORDS_LENGTH_MAX]
+    uses = agent.conversation.state.exchanges[-1].steps[0].uses
+    assert sum(len(use.excerpts) for use in uses) > len(queries)
+    read = [span for use in uses for span in use.excerpts if span not in use.named_words]
     library = agent.conversation.state.library
     assert sum(estimate_tokens(library.text_at(span)) for span in read) <= policy.LATER_HITS_TOKENS_MAX
     assert not any(one.overlaps(other) for one, other in combinations(read, 2))
+
+
+@pytest.mark.parametrize("options", [AgentOptions(), NO_HITS], ids=["with the question", "with a search"])
+async def test_a_short_section_that_came_whole_is_not_repeated(options: AgentOptions) -> None:
+    text = f"# Birds\n\n{'They fly. ' * 2_000}\n\n## Food\n\nHerons eat fish.\n\n## Nests\n\nHerons breed.\n"
+    agent = make_agent(text=text, searcher=Searcher(make_library(text)), options=options)
+    searches = (ScriptedReply(calls=(("search_sections", {"query": query}),)) for query in ("herons", "eat fish"))
+    await ask(agent, "What of herons?", *searches, ScriptedReply(text="Not found: no."))
+    read = [agent.conversation.state.exchanges[-1].preface, *results(agent)]
+    assert sum(each.count("Herons eat fish.") for each in read) == 1
 
 
 async def test_a_search_of_several_wordings_lists_what_each_of_them_finds() -> None:

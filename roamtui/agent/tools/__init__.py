@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from msgspec import Struct
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ToolFinished
+from roamtui.conversation.events import ToolFinished, ToolUse
 from roamtui.document.library import Library
 from roamtui.models.tool_spec import ToolSpec
 from roamtui.outline.ids import list_ids
@@ -33,8 +33,8 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     searcher: Searcher | None
     room_tokens: int
     """Maximum number of estimated tokens of section text that this call may deliver."""
-    excerpts: tuple[Span, ...] = ()
-    """Document text in the results of earlier calls of the same step."""
+    earlier: tuple[ToolUse, ...] = ()
+    """Earlier calls of the same step."""
     excerpt_tokens: int = policy.HITS_TOKENS_MAX
     """Maximum number of estimated tokens of excerpts that a search may deliver."""
 
@@ -48,6 +48,8 @@ class ToolResponse(Struct, frozen=True, kw_only=True):
     """What front ends are told, without the name of the tool."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the result, except for the text of opened sections."""
+    named_words: tuple[Span, ...] = ()
+    """See `ToolUse.named_words`."""
     is_refused: bool = False
     """Whether nothing was done, because an argument is missing or wrong. The text says which one."""
 

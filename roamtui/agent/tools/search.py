@@ -46,7 +46,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             reason = _ASKED_WITHIN if named_id in library else explain_unresolved(library, named)
             note = f"({searched} searched: {reason})"
     earlier = list_history_texts(state.exchanges[:-1])
-    view = make_view(state, shown=context.excerpts, room_tokens=context.room_tokens)
+    view = make_view(state, earlier=context.earlier, room_tokens=context.room_tokens)
     limit = policy.HITS_MAX
     search = partial(context.searcher.search, library, limit=limit, within=within, earlier=earlier)
     try:
@@ -72,9 +72,12 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         parts += (f"- [{page_id}] {format_path(library, page_id)} (page)" for page_id in pages)
     found_event = make_search_event(library, query, hits, listed.section_ids)
     context.conversation.apply_unsaved(found_event)
-    text = "\n".join(filter(None, (*parts, note)))
-    event = ToolFinished(query=query, results=results)
-    return ToolResponse(text=text, event=event, excerpts=listed.excerpts)
+    return ToolResponse(
+        text="\n".join(filter(None, (*parts, note))),
+        event=ToolFinished(query=query, results=results),
+        excerpts=listed.excerpts,
+        named_words=listed.named_words,
+    )
 
 
 def _read_queries(arguments: Mapping[str, object]) -> tuple[str, ...]:
