@@ -62,7 +62,7 @@ class AnswerReport:
 
     def list_cards(self) -> list[PassageCard]:
         """List a card for each passage."""
-        question = self.exchange.spelled_question or self.exchange.question
+        question = self.exchange.expanded_question or self.exchange.question
         return list_cards(question, self.exchange.passages, self.library)
 
     @property

@@ -108,7 +108,7 @@ class Settings(ModelSettings, frozen=True):
         for key in ModelSettings.__struct_fields__:
             value = getattr(own, key)
             values[key] = getattr(self, key) if value is None else value
-        return ModelOptions(**values, has_spending_cap=self.limits.max_cost_usd is not None)
+        return ModelOptions(**values, has_spending_limit=self.limits.max_cost_usd is not None)
 
 
 def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:

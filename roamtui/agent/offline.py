@@ -120,7 +120,7 @@ async def answer_offline(
     conversation.publish(AnswerStreamed(text=text))
     return QuestionAnswered(
         answer=text,
-        spelled_question=found.question,
+        expanded_question=found.question,
         stopped=stopped,
         citations=citations,
         steps=len(state.exchanges[-1].steps),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.messages import ToolCall, Usage
@@ -401,7 +401,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     stopped: StopReason | None = None
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
-    spelled_question: str = ""
+    expanded_question: str = field(default="", name="spelled_question")
     """The question with its abbreviations spelled out; empty if a model was asked."""
     error: str = ""
     """A sentence for the person on what went wrong; empty if nothing did."""

@@ -84,7 +84,7 @@ class LitellmModel(Model):
         if is_local and self._options.output_tokens is None:
             # a model that never stops would take minutes
             self.answer_tokens_max = get_answer_tokens(self.window_tokens)
-        if resolved.prices is None and self._options.has_spending_cap:
+        if resolved.prices is None and self._options.has_spending_limit:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
         if resolved.is_window_assumed and not resolved.problem:
             notes.append(

@@ -65,7 +65,7 @@ class LocalEmbedder:
         self._tokenizer: Any = None
 
     def estimate_cost(self, tokens: int) -> float | None:  # noqa: ARG002 - required by `Embedder`
-        """Return 0."""
+        """Return 0, because the model runs on this machine."""
         return 0.0
 
     def embed(self, texts: Sequence[str]) -> VectorArray:

@@ -29,7 +29,7 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     than 100 ms."""
     retry_wait_seconds: float = 1.0
     """Wait before the first retry if the provider names no time. It doubles with each further retry."""
-    has_spending_cap: bool = False
+    has_spending_limit: bool = False
     """Whether the person set a spending limit, so that an unknown price is worth a notice."""
 
     def get_first_token_timeout(self, api_base: str | None) -> float:

@@ -41,7 +41,7 @@ async def read_reply(
     """
     reader = ReplyReader([tool.name for tool in request.tools])
     guards = {TextDelta: RepetitionGuard(), ThinkingDelta: RepetitionGuard()}
-    text_bytes = thoughts_bytes = 0
+    received_bytes = thoughts_bytes = 0
     leaves_calls_out = False
     failure: ModelError | None = None
     ending: ReplyFinished | None = None
@@ -54,7 +54,7 @@ async def read_reply(
                 is_repeated = False
                 if isinstance(event, TextDelta | ThinkingDelta):
                     is_repeated = guards[type(event)].feed(event.text)
-                    text_bytes += _count_bytes(event.text)
+                    received_bytes += _count_bytes(event.text)
                 # Some servers send a call both as a call and as text.
                 leaves_calls_out = leaves_calls_out or isinstance(event, ToolCallReceived)
                 if isinstance(event, ThinkingDelta):
@@ -66,8 +66,8 @@ async def read_reply(
                     yield reply_event
                 # thoughts may be longer than an answer, but some servers let them fill the window
                 answer_tokens = model.answer_tokens_max or model.window_tokens
-                exceeds_limit = text_bytes - thoughts_bytes > answer_tokens * _BYTES_PER_TOKEN
-                fills_window = text_bytes > model.window_tokens * _BYTES_PER_TOKEN
+                exceeds_limit = received_bytes - thoughts_bytes > answer_tokens * _BYTES_PER_TOKEN
+                fills_window = received_bytes > model.window_tokens * _BYTES_PER_TOKEN
                 if is_repeated or exceeds_limit or fills_window:
                     ending = ReplyFinished("repeated" if is_repeated else "length")
                     break

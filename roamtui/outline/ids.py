@@ -17,14 +17,19 @@ WORD = rf"(?<![0-9A-Za-z_])[0-9A-Fa-f]{{8}}(?:{_PART})?(?![0-9A-Za-z_])"
 """An id of any form and case, as a word."""
 _WORD = re.compile(WORD, re.ASCII)
 _ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+")
+"""``[07f3277d], 1f2e3d4c``, not ``Fees [07f3277d]``."""
 _AROUND = " \t\r\n[]`\"'§"
-_OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
+_OPENING = r"\\?[\[【［〔〖]"
+_CLOSING = r"\\?[\]】］〕〗]"
 _NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"
 """Words next to an id, such as the title of its section, but no quotation."""
 _SQUARE = rf"{_OPENING}(?={_NOTE}{WORD}){_NOTE}{_CLOSING}"
+"""``[Fees, 07f3277d]``, not ``[“Fees” 07f3277d]``."""
 _BETWEEN = r"[^\w()<>{}（）\[\]\n]*+"
 _ROUND = rf"[(<{{（]{_BETWEEN}(?:{WORD}{_BETWEEN})+[)>}}）]"
+"""``(07f3277d, 1f2e3d4c)``, not ``(Fees 07f3277d)``."""
 _BARE = rf"(?<![/.:@#=&?+%$€£-]){WORD}(?![/@%]|[.,-]\w)(?!(?<=[\[(【（].{{8}})\Z)"
+"""``see 07f3277d``, not ``/07f3277d.md``. Nor after an open bracket at the end of a text that streams in."""
 _MARK = re.compile(rf"(?P<tick>`?)(?:{_SQUARE}|{_ROUND}|{_BARE})(?P=tick)")
 _PLAIN_MARK = re.compile(rf" ?\[({ID})(?:{_PART})?\]", re.ASCII)
 """The form in which this program puts ids into texts."""

@@ -20,7 +20,7 @@ from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_span, iter_in_span
 from roamtui.quotes.full_sentence import covers_whole_sentence, find_quoted_sentence
-from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest
+from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_similar_words
 from roamtui.quotes.verdicts import (
     PLACES_MAX,
     choose_place,
@@ -102,7 +102,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
             similar_in = _list_similar(sentence or claim.quote, library)
         problem = next((document.problem for document in library.documents if document.problem), "")
         is_readable = not (problem and claim.section_id and expected is None)
-        similar = find_nearest(claim.quote, library, similar_in, similarity_min) if is_readable else None
+        similar = (
+            find_similar_words(claim.quote, library, similar_in, similarity_min) if is_readable else None
+        )
         if similar is not None:
             section_id = library.find_node_at(similar.span.doc, similar.span.start) or ""
             status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
@@ -181,7 +183,7 @@ def _list_texts(library: Library) -> list[Span]:
 
 
 def _list_similar(sentence: str, library: Library) -> list[Span]:
-    similar = find_nearest(sentence, library, _list_texts(library), SIMILARITY_MIN)
+    similar = find_similar_words(sentence, library, _list_texts(library), SIMILARITY_MIN)
     return [] if similar is None else [similar.span]
 
 
@@ -198,7 +200,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
         span = resolve_citation(citation, state.library)
     if span is not None or citation.quote is None:
         return span, ""
-    nearest = find_replacement(citation, state)
+    nearest = find_nearest(citation, state)
     if nearest is None:
         return None, "The text contains nothing like this quote"
     unread = "" if nearest.is_read else ", which the model had not read"
@@ -210,7 +212,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
     return nearest.span, warning
 
 
-def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
+def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None:
     """Find the words that could replace a quote that was not found.
 
     The same words in text that the model had not read come first. Then come the most similar words: near the
@@ -239,7 +241,7 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         (_list_texts(library), SIMILARITY_MIN),
         (read, CITED_SIMILARITY_MIN),
     ):
-        if (similar := find_nearest(citation.quote, library, spans, similarity_min)) is not None:
+        if (similar := find_similar_words(citation.quote, library, spans, similarity_min)) is not None:
             is_read = any(map(similar.span.overlaps, read))
             nearest = _describe_nearest(similar.span, citation, library, is_read=is_read, is_same=False)
             return replace(nearest, is_apart=similar.is_apart)
@@ -269,7 +271,7 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
         nearest = None
         if citation.state is QuoteState.NOT_FOUND and left:
             left -= 1
-            nearest = find_replacement(citation, state)
+            nearest = find_nearest(citation, state)
         added.append(citation if nearest == citation.nearest else replace(citation, nearest=nearest))
     return tuple(added)
 

@@ -62,7 +62,7 @@ class DiffPart(NamedTuple):
         return self.is_in_quote and self.is_in_text
 
 
-def find_nearest(
+def find_similar_words(
     quote: str, library: Library, spans: Sequence[Span], similarity_min: float
 ) -> SimilarWords | None:
     """Return the words of the spans that are most similar to a quote, and more so than `similarity_min`.

@@ -52,7 +52,7 @@ class VerdictMark(Struct, frozen=True, kw_only=True):
 
 
 class Unsourced(Struct, frozen=True):
-    """Marks words of a sentence that has no source."""
+    """Words of a sentence without a source, in `AnswerProof.groups`."""
 
 
 class AnswerProof(Struct, frozen=True, kw_only=True):

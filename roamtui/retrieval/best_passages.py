@@ -151,13 +151,15 @@ def choose_passages(
     by_words.sort(key=lambda passage: -measure_words(passage))
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
-    proof = weights.certainty * best_score
-    judged = _choose_key_sentences(library, question, candidates, weights, proof=proof, compare=compare)
+    word_confidence = weights.certainty * best_score
+    judged = _choose_key_sentences(
+        library, question, candidates, weights, word_confidence=word_confidence, compare=compare
+    )
     highest = max((passage.similarity or 0.0 for passage in judged), default=0.0)
 
     def measure_likelihood(passage: FoundPassage) -> float:
         by_meaning = (passage.similarity or 0.0) / highest if highest > 0 else measure_words(passage)
-        return proof * measure_words(passage) + (1 - proof) * by_meaning
+        return word_confidence * measure_words(passage) + (1 - word_confidence) * by_meaning
 
     judged.sort(key=measure_likelihood, reverse=True)
     best = judged[: policy.PASSAGES_MAX]
@@ -165,7 +167,7 @@ def choose_passages(
     chosen = sorted(best, key=lambda passage: order.index(passage.section_id))
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
-    is_near = is_titled or bool(similar_ids) or proof >= policy.NEAREST_MIN or not weights.certainty
+    is_near = is_titled or bool(similar_ids) or word_confidence >= policy.NEAREST_MIN or not weights.certainty
     return chosen if is_near else ()
 
 
@@ -237,7 +239,7 @@ def _choose_key_sentences(
     passages: Sequence[FoundPassage],
     weights: _TermWeights,
     *,
-    proof: float,
+    word_confidence: float,
     compare: Comparison | None,
 ) -> list[FoundPassage]:
     """Return the passages, each with the sentence that is likeliest to answer by its words and meaning."""
@@ -259,7 +261,7 @@ def _choose_key_sentences(
     judged: list[FoundPassage] = []
     for passage, text, candidates in zip(passages, texts, listed, strict=True):
         own_cosines = [*islice(cosines, len(candidates))]
-        best = _choose_candidate(candidates, own_cosines, proof)
+        best = _choose_candidate(candidates, own_cosines, word_confidence)
         is_whole = best is None or _needs_whole(text, best, candidates)
         key_sentence = (
             KeySentence() if best is None or is_whole else _read_around(text, best, weights.matcher)
@@ -303,14 +305,14 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeyS
 
 
 def _choose_candidate(
-    candidates: Sequence[_Candidate], cosines: Sequence[float], proof: float
+    candidates: Sequence[_Candidate], cosines: Sequence[float], word_confidence: float
 ) -> _Candidate | None:
     """Return the likeliest candidate, or None if none has a word of the question and none was compared."""
     likelihoods = _take_shares([candidate.share for candidate in candidates])
     if cosines:
         by_meaning = _take_shares(cosines)
         likelihoods = [
-            proof * words + (1 - proof) * meaning
+            word_confidence * words + (1 - word_confidence) * meaning
             for words, meaning in zip(likelihoods, by_meaning, strict=True)
         ]
     highest = max(likelihoods, default=0.0)

@@ -57,7 +57,7 @@ SENTENCES_MAX = 8
 KEY_SENTENCE_WIDTH_MAX = 640
 """Maximum width of a sentence that is shown whole, in cells: eight lines, like the longest whole list."""
 NEAREST_MIN = 0.13
-"""Minimum proof by words that a passage is near the question. Below it are 2 % of the questions about
+"""Minimum `word_confidence` of passages that are near the question. Below it are 2 % of the questions about
 their own document, 19 % of those in everyday words, and 76 % of those about another one."""
 DOUBT_WEIGHT = 4.0
 """Added to the weight of a question, because half of two words proves less than half of six."""

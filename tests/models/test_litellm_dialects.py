@@ -122,7 +122,7 @@ async def test_ollama_gets_results_and_its_window(llama: LitellmModel, ollama_se
     ("name", "is_noted"), [("openai/gpt-4.1-mini", False), ("openai/my-own-model", True), ("ollama_chat/gemma3", False)]
 )
 async def test_a_spending_limit_without_a_price_is_noted(worker: WorkerProcess, name: str, *, is_noted: bool) -> None:
-    model = LitellmModel(name, options=ModelOptions(has_spending_cap=True), worker=worker)
+    model = LitellmModel(name, options=ModelOptions(has_spending_limit=True), worker=worker)
     await model.start()
     note = f"The price of {name} is not known, so your spending limit does not apply."
     assert model.note == (note if is_noted else "")
