@@ -20,7 +20,7 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
-from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
+from roamtui.document.added_sources import list_sources_of, open_all, restore_sources
 from roamtui.document.document import SMALL_SITE_PAGES_MAX, NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import (
@@ -45,7 +45,7 @@ from roamtui.search.section_store import load_summaries
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.listing import estimate_load_cost
-from roamtui.sources.source_names import assign_keys, split_sources
+from roamtui.sources.source_names import assign_keys, make_short_name, split_sources
 from roamtui.web.page import FetchOptions
 from roamtui.web.urls import origin_of
 
@@ -139,52 +139,55 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             raise UsageError("a document from standard input cannot be added. Save it as a file.")
         return self.open(split_sources(name), load_all=True, on_progress=lambda *_: None)
 
-    def reopen(
-        self,
-        source: str,
-        conversation: ConversationState | None = None,
-        *,
-        is_trusted: bool = True,
-        added: tuple[str, ...] = (),
-    ) -> Library:
-        """Open the current version of the source of a saved conversation or file.
+    def reopen_conversation(self, source: str, state: ConversationState) -> Library:
+        """Open the current version of a saved conversation's source, with its added sources and its pages.
 
-        The pages and sources that were added to the `conversation` are opened too. For an exported file,
-        `added` names its added sources, and all pages of a small site are opened. Unless `is_trusted`, a URL
-        must be allowed. If one of several sources cannot be read, an empty document says why.
+        `source` is where it is now. For the errors, see `reopen_file`.
+        """
+        library, loader = self._reopen(source, [each for each in state.sources if each.key])
+        if state.sources and not library.sources:
+            library, loader = restore_sources(library, loader, state.sources, self.open_added)
+        return load_pages(library, loader, state.pages, state.approved_origins)
+
+    def reopen_file(self, source: str, added: Sequence[str] = (), *, is_trusted: bool = True) -> Library:
+        """Open the current version of the source of an exported file, with the `added` sources.
+
+        Of a small site, all pages are opened: the file does not say which ones its answers had. Unless
+        `is_trusted`, a URL must be allowed. If one of several sources cannot be read, an empty document says
+        why.
 
         Raises:
             SourceError: The source cannot be read, nor any other of several.
             UsageError: The source is not supported, or an allowed URL is invalid.
         """
-        if is_standard_input(source):
-            raise SourceError(NOT_KEPT)
         for name in (source, *added):
             if is_url(name) and not is_trusted and origin_of(name) not in self.loading.parse_allowed():
                 raise SourceError(
                     "This URL was not fetched, because it comes from a file and not from you."
                     f" To allow it, add --allow-origin {origin_of(name)}."
                 )
-        names = split_sources(source)
-        others = added if conversation is None else conversation.added_sources
-        try:
-            library, loader = self.open(names, load_all=True)
-        except SourceError:
-            if len(names) + len(others) == 1 or all(map(is_source_missing, (*names, *others))):
-                raise
-            keys = assign_keys([Path(name) for name in names]) if len(names) > 1 else {"": source}
-            parts = [LibrarySource(name=str(name), key=key) for key, name in keys.items()]
-            library, loader = open_all(parts, self.open_added, source)
-            added = others
-        for name in added:
-            wanted = list_sources_with(library, name)
+        others = [LibrarySource(name=name, key=make_short_name(name)) for name in added]
+        library, loader = self._reopen(source, others)
+        if others and not library.sources:
+            wanted = (*list_sources_of(library), *others)
             library, loader = restore_sources(library, loader, wanted, self.open_added)
-        if conversation is None:  # a file does not say which pages its answers had
-            links = [each for each in library.walk() if library.node(each).kind is NodeKind.LINK]
-            return load_pages(library, loader, links if len(links) <= SMALL_SITE_PAGES_MAX else ())
-        if conversation.sources and not added:
-            library, loader = restore_sources(library, loader, conversation.sources, self.open_added)
-        return load_pages(library, loader, conversation.pages, conversation.approved_origins)
+        links = [each for each in library.walk() if library.node(each).kind is NodeKind.LINK]
+        return load_pages(library, loader, links if len(links) <= SMALL_SITE_PAGES_MAX else ())
+
+    def _reopen(self, source: str, others: Sequence[LibrarySource]) -> OpenedSource:
+        """Open a source. If it cannot be read, open what can be of its parts and of the `others`."""
+        if is_standard_input(source):
+            raise SourceError(NOT_KEPT)
+        names = split_sources(source)
+        try:
+            return self.open(names, load_all=True)
+        except SourceError:
+            all_names = (*names, *(other.name for other in others))
+            if len(all_names) == 1 or all(map(is_source_missing, all_names)):
+                raise
+        keys = assign_keys([Path(name) for name in names]) if len(names) > 1 else {"": source}
+        parts = [LibrarySource(name=str(name), key=key) for key, name in keys.items()]
+        return open_all([*parts, *others], self.open_added, source)
 
     def reload(self, previous: Library, changed: frozenset[str]) -> Library:
         """Reload a library with the files and pages that were loaded before.

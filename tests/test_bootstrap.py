@@ -86,4 +86,4 @@ def test_sources_are_read_as_the_settings_say() -> None:
 def test_an_invalid_allowed_address_is_refused_in_one_sentence() -> None:
     bootstrap = Bootstrap(allowed_origins=("ftp://a",))
     with pytest.raises(UsageError, match=r"^--allow-origin or web\.allow cannot be used: ftp://a cannot be fetched"):
-        bootstrap.reopen("https://example.com/a.md", is_trusted=False)
+        bootstrap.reopen_file("https://example.com/a.md", is_trusted=False)

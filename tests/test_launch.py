@@ -118,7 +118,7 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
     assert not is_source_missing(library.source)
     again = open_app(library.source).conversation.state.library
     assert (again.source, again.files_hash) == (library.source, library.files_hash)
-    assert Bootstrap().reopen(library.source).files_hash == library.files_hash
+    assert Bootstrap().reopen_file(library.source).files_hash == library.files_hash
     for path in paths:
         path.unlink()
         assert is_source_missing(library.source)

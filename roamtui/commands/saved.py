@@ -1,6 +1,7 @@
 """`roamtui conversations`, `notes` and `recheck`: list, export, delete and check what a person has saved."""
 
 from argparse import Namespace
+from functools import partial
 
 from roamtui.commands.arguments import (
     Command,
@@ -51,7 +52,7 @@ def _run_conversations(args: Namespace) -> None:
     elif args.action == "delete":
         delete_conversation(args.id, assume_yes=args.yes)
     else:
-        reopen = make_bootstrap(args).reopen
+        reopen = make_bootstrap(args).reopen_conversation
         export_conversation(args.id, args.format or "md", reopen, args.output, args.moved_to)
 
 
@@ -71,7 +72,7 @@ def _run_notes(args: Namespace) -> None:
     if args.source is not None and args.delete:
         delete_notes(args.source, assume_yes=args.yes)
     elif args.source is not None:
-        print_notes(args.source, make_bootstrap(args).reopen)
+        print_notes(args.source, make_bootstrap(args).reopen_file)
     elif args.delete:
         raise UsageError("--delete needs a document. Name the one whose notes you want to delete.")
     else:
@@ -93,8 +94,16 @@ def _run_recheck(args: Namespace) -> int:
 
     if bool(args.targets) == args.all:
         raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
-    reopen = make_bootstrap(args).reopen
-    return run_recheck(args.targets, reopen, args.source or None, only_changes=args.since, as_json=args.json)
+    bootstrap = make_bootstrap(args)
+    open_file = partial(bootstrap.reopen_file, is_trusted=bool(args.source))  # else the file names it
+    return run_recheck(
+        args.targets,
+        bootstrap.reopen_conversation,
+        open_file,
+        args.source or None,
+        only_changes=args.since,
+        as_json=args.json,
+    )
 
 
 CONVERSATIONS = Command(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, SourceError, UsageError
@@ -48,6 +48,9 @@ _CANNOT_CHECK = (
 _NO_TEXT_SUFFIXES = SLOW_SUFFIXES.union((".html", ".htm", ".json", ".csv"))
 _QUOTE_MAX = 300
 """Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""
+
+FileOpener = Callable[[str, tuple[str, ...]], Library]
+"""Opens the source that an exported file names, with the sources that were added."""
 
 
 class _CurrentText(Struct, frozen=True, kw_only=True):
@@ -103,7 +106,8 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
 
 def run_recheck(
     targets: Sequence[str],
-    reopen: Callable[..., Library],
+    open_conversation: Callable[[str, ConversationState], Library],
+    open_file: FileOpener,
     source: str | None,
     *,
     only_changes: bool,
@@ -120,6 +124,10 @@ def run_recheck(
     Raises:
         RoamtuiError: A target cannot be read, or none has a quote. All readable targets are checked first.
     """
+
+    def open_saved(state: ConversationState, name: str, _added: tuple[str, ...]) -> Library:
+        return open_conversation(name, state)
+
     checked = _QuoteList(replaces_source=source is not None, only_changes=only_changes)
     quotes = checked.quotes
     store = open_store()
@@ -140,15 +148,14 @@ def run_recheck(
                 if log.warning:
                     warn(f"conversation {target}: {log.warning}")
                 state = log.ended_state
-                sources = _Sources(partial(reopen, conversation=state), path.parent, source)
+                sources = _Sources(partial(open_saved, state), path.parent, source)
                 claims = [
                     claim
                     for exchange in state.exchanges
                     for claim in _make_claims(exchange, f"{target}, {exchange.question}", state.source)
                 ]
             else:
-                # without a `source`, the file names it
-                sources = _Sources(partial(reopen, is_trusted=source is not None), path.parent, source)
+                sources = _Sources(open_file, path.parent, source)
                 claims = read_claims_of_file(path, target, sources.open, replaces_source=source is not None)
         except (RoamtuiError, OSError) as error:
             failures.append(error)
@@ -309,7 +316,7 @@ def _read_table(table: ResultTable, name: str) -> list[Claim]:
 class _Sources:
     """Opens the sources of the quotes of a target, each once."""
 
-    def __init__(self, open_source: Callable[..., Library], folder: Path, replacement: str | None) -> None:
+    def __init__(self, open_source: FileOpener, folder: Path, replacement: str | None) -> None:
         """Resolve paths relative to `folder`. Open `replacement`, if given, in place of every source."""
         self._open = open_source
         self._folder = folder
@@ -332,7 +339,7 @@ class _Sources:
         others = () if self._replacement is not None else tuple(map(self.resolve, added))
         if path not in self._opened:
             try:
-                self._opened[path] = self._open(path, added=others)
+                self._opened[path] = self._open(path, others)
             except (SourceError, UsageError) as error:
                 is_gone = is_source_missing(path)
                 self._opened[path] = explain_missing(path) if is_gone else str(error)

@@ -96,7 +96,7 @@ def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None
         source, _ = parse_source_lines(markdown)
         assert source == "- (standard input)"
         with pytest.raises(SourceError, match="came from standard input"):
-            Bootstrap().reopen(source)
+            Bootstrap().reopen_file(source)
 
 
 def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:
