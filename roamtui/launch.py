@@ -23,7 +23,9 @@ from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import ConversationSummary, open_store
+from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
+from roamtui.document.library import Library
 from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, SourceError, StoreError, UsageError
 from roamtui.models.base import Model
@@ -108,6 +110,10 @@ class AppServices(Services):
         self, source: str, conversation_id: str | None, model: Model | None, on_progress: ProgressCallback
     ) -> DocumentSession:
         return self.open(split_sources(source), conversation_id, model, on_progress)
+
+    @override
+    def reopen(self, source: str, state: ConversationState) -> Library:
+        return self._bootstrap.reopen_conversation(source, state)
 
     @override
     def open_table(self, sources: tuple[str, ...]) -> TableSession:

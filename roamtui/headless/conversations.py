@@ -4,16 +4,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from roamtui.conversation.library_sync import explain_missing, get_source_key, is_source_missing
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
-from roamtui.conversation.state import ConversationState, fold_events
+from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, SourceError
-from roamtui.export.conversation import CONVERSATION_RENDERERS
+from roamtui.export.conversation import CONVERSATION_RENDERERS, reopen_document
 from roamtui.export.markdown import render_notes
 from roamtui.output import (
     check_output_path,
@@ -26,7 +24,6 @@ from roamtui.output import (
     write_notice,
 )
 from roamtui.paths import format_file_path, is_standard_input
-from roamtui.quotes.current_text import update_citations
 from roamtui.quotes.located_notes import locate_notes
 from roamtui.sanitiser import format_count, sanitise_line
 from roamtui.sources.listing import list_paths
@@ -102,17 +99,9 @@ def export_conversation(
         names = (state.source, source, *state.added_sources)
         check_output_path(output_path, CONVERSATION_RENDERERS, list_paths(names))
         confirm_replacing(output_path)
-    try:
-        library = open_source(source, state)
-        state = replace(state, library=library)
-        state = fold_events(state, *update_citations(state))
-        problem = next((document.problem for document in library.documents if document.problem), "")
-    except RoamtuiError as error:
-        if moved_to is not None:
-            raise
-        problem = explain_missing(source) if is_source_missing(source) else str(error)
+    state, problem = reopen_document(state, source, open_source)
     if problem:
-        warn(f"where the text cannot be read, quotes keep the signs of the day of their answer. {problem}")
+        warn(problem)
     suffix = f".{output_format}" if output_path is None else output_path.suffix.lower()
     text = CONVERSATION_RENDERERS[suffix](state, source)
     if output_path is None:

@@ -15,6 +15,7 @@ from roamtui.document.library import Library
 if TYPE_CHECKING:
     from roamtui.agent.agent import Agent
     from roamtui.conversation.conversation import Conversation
+    from roamtui.conversation.state import ConversationState
     from roamtui.models.base import Model
     from roamtui.models.discovery import ModelOffer
     from roamtui.table.runner import TablePlan
@@ -79,6 +80,9 @@ class Services(Protocol):
 
         `model` replaces the model of the settings. Called in a thread. Raises what `on_progress` raises.
         """
+
+    def reopen(self, source: str, state: ConversationState) -> Library:
+        """Open the source of a saved conversation, with all that was added to it. Called in a thread."""
 
     def open_table(self, sources: tuple[str, ...]) -> TableSession:
         """Prepare the table about some sources, or the table in a folder. Called in a thread."""

@@ -6,8 +6,10 @@ from typing import Any
 from typing_extensions import override
 
 from roamtui.agent.agent import Agent
+from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
-from roamtui.errors import UsageError
+from roamtui.document.library import Library
+from roamtui.errors import SourceError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer
 from roamtui.tui.app import RoamApp
@@ -45,6 +47,10 @@ class FakeServices(Services):
         self, source: str, conversation_id: str | None, model: Model | None, on_progress: ProgressCallback
     ) -> DocumentSession:
         raise UsageError("Nothing else can be opened here.")
+
+    @override
+    def reopen(self, source: str, state: ConversationState) -> Library:
+        raise SourceError("Nothing can be opened again here.")
 
     @override
     def open_table(self, sources: tuple[str, ...]) -> TableSession:

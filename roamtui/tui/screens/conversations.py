@@ -19,12 +19,12 @@ from roamtui.conversation.log import ConversationStore, ConversationSummary, for
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.errors import SourceError
-from roamtui.export.conversation import CONVERSATION_RENDERERS
+from roamtui.export.conversation import CONVERSATION_RENDERERS, reopen_document
 from roamtui.paths import format_file_path
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import make_short_name
 from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.context import Services
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import (
     ConfirmDialog,
@@ -49,11 +49,14 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
     CLEARS_FIRST = True
     BINDINGS = make_bindings(Scope.SAVED)
 
-    def __init__(self, conversation: Conversation | None, store: ConversationStore, keys: Keymap) -> None:
+    def __init__(
+        self, conversation: Conversation | None, store: ConversationStore, keys: Keymap, services: Services
+    ) -> None:
         foot = make_key_hints(keys, Scope.SAVED)
         super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
         self._conversation = conversation
         self._store = store
+        self._services = services
         self._library = conversation.state.library if conversation is not None else None
         self._source = get_source_key(self._library) if self._library is not None else ""
         self._summaries: tuple[ConversationSummary, ...] = ()
@@ -152,11 +155,24 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
             self.show()
             self.show_message("Deleted.")
 
-    def action_export(self) -> None:
-        if (summary := self.list.highlighted_item) is not None:
-            load = partial(self._store.load, summary.id)
-            dialog = make_export_dialog(load, summary, self._library)
-            self.app.push_screen(dialog, self.show_message)
+    @work(exclusive=True, exit_on_error=False)
+    async def action_export(self) -> None:
+        summary = self.list.highlighted_item
+        if summary is None:
+            return
+        problem = ""
+
+        def load() -> ConversationState:
+            nonlocal problem
+            if self._conversation is not None and self._is_current(summary):
+                return self._conversation.state
+            saved = self._store.load(summary.id)
+            advice = "resume the conversation first"
+            state, problem = reopen_document(saved, saved.source, self._services.reopen, advice)
+            return state
+
+        if words := await self.app.push_screen_wait(make_export_dialog(load, summary, self._library)):
+            self.show_message(f"{words.removesuffix('.')}, but {problem}" if problem else words)
 
 
 def make_export_dialog(
@@ -165,24 +181,15 @@ def make_export_dialog(
     library: Library | None,
 ) -> ExportDialog:
     """Make the dialog that exports a conversation. `library` is the open document, if there is one."""
-    source = summary.source
 
     def render(suffix: str, _: Path) -> str:
-        state = load()
-        if library is not None and source == get_source_key(library):
-            state = replace(state, library=library)
-        elif suffix == ".html":
-            raise SourceError(
-                "An export as a web page includes the document, which is not open."
-                " Resume this conversation first."
-            )
-        return CONVERSATION_RENDERERS[suffix](state, source)
+        return CONVERSATION_RENDERERS[suffix](load(), summary.source)
 
     renderers = {suffix: partial(render, suffix) for suffix in CONVERSATION_RENDERERS}
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
     opened = library.source_names if library is not None else ()
-    sources = (source, *summary.added_sources, *opened)
+    sources = (summary.source, *summary.added_sources, *opened)
     return ExportDialog("Export conversation to", stem, renderers, sources)
 
 

@@ -360,7 +360,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         store = self.conversation.store
         assert store is not None, "the app saves its conversations"
         if not self.warn_if_busy():
-            dialog = ConversationsDialog(self.conversation, store, self.keys)
+            dialog = ConversationsDialog(self.conversation, store, self.keys, self.session.options.services)
             before = self.conversation.switch_count
             if request := await self.app.push_screen_wait(dialog):
                 self.app.post_message(request)

@@ -142,7 +142,7 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
     async def action_conversations(self) -> None:
         from roamtui.tui.screens.conversations import ConversationsDialog  # noqa: PLC0415
 
-        dialog = ConversationsDialog(None, open_store(), self._keys)
+        dialog = ConversationsDialog(None, open_store(), self._keys, self._services)
         if request := await self.app.push_screen_wait(dialog):
             self._open_unless_open(request, None)
         else:

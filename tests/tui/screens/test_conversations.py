@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from textual.widgets import OptionList
 
 from roamtui.agent.agent import Agent
-from roamtui.bootstrap import open_library
+from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationStore, ConversationSummary
@@ -254,6 +254,34 @@ async def test_an_export_never_overwrites_a_source_that_was_added_to_its_convers
         await ui.wait_until("Export conversation to")
         await type_path(ui, file)
         await ui.wait_until("is one of the documents")
+
+
+async def test_an_export_looks_up_the_quotes_again_and_says_if_it_cannot(
+    store: ConversationStore, tmp_path: Path
+) -> None:
+    document = tmp_path / "oven.md"
+    document.write_text("# Oven\n\nIt takes ninety loaves.\n", "utf-8")
+    library = open_library([str(document)])
+    conversation = Conversation(library, store=store)
+    oven = next(node_id for node_id in library.walk() if library.node(node_id).title == "Oven")
+    model = ScriptedModel([expand(oven), f'"It takes ninety loaves" [{oven}].'])
+    await Agent(conversation, model, options=NO_HITS).ask("How many?")
+    conversation.close()
+    document.write_text("# Oven\n\nIt takes a hundred loaves.\n", "utf-8")
+    options = make_options(reopen=Bootstrap().reopen_conversation)
+    session = make_session(library=open_library([str(document)]), store=store, options=options)
+    export = tmp_path / "a.md"
+    async with running(app_over(session), (120, 35)) as ui:
+        await open_list(ui)
+        await type_path(ui, export)
+        await ui.wait_until("Saved")
+        assert "(changed since the answer)" in export.read_text("utf-8")
+        document.unlink()
+        export = tmp_path / "b.md"
+        await type_path(ui, export)
+        words = "b.md, but where the text cannot be read, quotes keep the signs of the day of their answer."
+        await ui.wait_until(lambda: words in " ".join(ui.text.replace("│", " ").split()))
+        assert "(quote found in the text)" in export.read_text("utf-8")
 
 
 @pytest.mark.parametrize("is_piped", [False, True])
