@@ -32,7 +32,9 @@ _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements whose tags are removed, so that a word that is partly in one is escaped as a whole."""
 _HIDDEN_NAMES = HIDDEN_TAGS.union(("nav", "object", "audio", "video", "canvas", "datalist")) - {"svg"}
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
-_FIELDS = frozenset({"button", "input", "select"})
+_LABELLED = frozenset({"button", "meter", "progress"})
+_DRAWN = _LABELLED | {"input", "select", "svg", "iframe"}
+"""Elements that are drawn as boxes, so that words around them are never one word."""
 _BOXES = frozenset({"checkbox", "radio"})
 _FIELDS_WITHOUT_VALUE = _BOXES | {"hidden", "password", "file", "range", "color", "image"}
 """Types of fields whose value a page does not show as text."""
@@ -122,6 +124,7 @@ def _clean(  # noqa: PLR0912 - one for each kind
 ) -> None:
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
+        is_drawn = element.tag in _DRAWN or element.get("aria-hidden") == "true"
         if _is_formula_source(element):
             _replace_content(element, convert_formula(element.text) or element.text)
             element.tag = "span"
@@ -139,6 +142,8 @@ def _clean(  # noqa: PLR0912 - one for each kind
             _replace_content(element, f" {_read_chosen_options(element)}")
         elif element.tag == "input":
             element.text = _read_field(element)
+        elif element.tag in _LABELLED:
+            element.text = f" {element.text or ''}"
         elif element.get("class") == "classifier":
             element.text = f" : {element.text or ''}"  # the style of Sphinx draws the colon before a type
         elif element.tag == "math":
@@ -150,8 +155,9 @@ def _clean(  # noqa: PLR0912 - one for each kind
         elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
             look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
             element.tag = look.lastgroup if look else element.tag
-        if element.tag in _FIELDS and (element.tail or "x")[0].isalnum():
-            element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
+        follows = element.tail or ("" if element.getnext() is None else "x")
+        if is_drawn and follows[:1].isalnum():
+            element.tail = f" {element.tail or ''}"
 
 
 def _replace_content(element: Any, text: str) -> None:
