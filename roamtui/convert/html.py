@@ -269,7 +269,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_BlockOrRun
             alt = " ".join(element.get("alt", "").split())
             source = element.get("src")
             if next(element.iterancestors(*HEADINGS), None) is not None:
-                return [escape_inline(alt)]
+                return [f" {escape_inline(alt)}"]
             return [f"!{write_link(escape_inline(alt), source)}"] if alt or source else []
         case "ruby":
             return _write_ruby(element, around)

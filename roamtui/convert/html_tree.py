@@ -33,7 +33,7 @@ _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 _HIDDEN_NAMES = HIDDEN_TAGS.union(("nav", "object", "audio", "video", "canvas", "datalist")) - {"svg"}
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _LABELLED = frozenset({"button", "meter", "progress"})
-_DRAWN = _LABELLED | {"input", "select", "svg", "iframe"}
+_DRAWN = _LABELLED | {"input", "select", "svg", "iframe", "img"}
 """Elements that are drawn as boxes, so that words around them are never one word."""
 _BOXES = frozenset({"checkbox", "radio"})
 _FIELDS_WITHOUT_VALUE = _BOXES | {"hidden", "password", "file", "range", "color", "image"}
