@@ -17,6 +17,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.outline.labels import format_path
 from roamtui.retrieval import policy
 from roamtui.retrieval.excerpt import choose_excerpts
+from roamtui.retrieval.hit_list import HitList
 from roamtui.retrieval.question_search import (
     ModelView,
     complete_follow_up,
@@ -101,6 +102,5 @@ def _make_context(
         texts = [f"{header}{library.clean_text(span).strip()}" for header, span in pieces]
         parts.append("\n".join(filter(None, [titles, *texts])))
         spans += cut
-    return QuestionContext(
-        text="\n\n".join(parts), excerpts=tuple(spans), hits=tuple(hits), read_ids=frozenset(chosen)
-    )
+    listed = HitList(excerpts=tuple(spans), section_ids=tuple(chosen))
+    return QuestionContext(text="\n\n".join(parts), listed=listed, hits=tuple(hits))

@@ -23,7 +23,7 @@ from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.parallel import call_in_thread
 from roamtui.retrieval import policy
-from roamtui.retrieval.hit_list import render_hits
+from roamtui.retrieval.hit_list import HitList, render_hits
 from roamtui.retrieval.question_search import (
     ModelView,
     choose_clear_hit,
@@ -33,7 +33,7 @@ from roamtui.retrieval.question_search import (
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
-from roamtui.text import Bounds, Span
+from roamtui.text import Bounds
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 _PAGES_MAX = 8
@@ -47,14 +47,10 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
 
     text: str = ""
     """Hits and the outline near them; empty for a small document. A small model gets only excerpts."""
-    excerpts: tuple[Span, ...] = ()
-    """Document text in `text`."""
-    named_words: tuple[Span, ...] = ()
-    """See `ToolUse.named_words`."""
+    listed: HitList = HitList()
+    """The hits in `text`, with their excerpts."""
     hits: tuple[Hit, ...] = ()
     """All hits, best first, also those that `text` has no room for."""
-    read_ids: frozenset[str] = frozenset()
-    """The sections with an excerpt in `text`."""
     auto_opened: tuple[str, ...] = ()
     """Sections to open together with the question. `text` leaves them out."""
 
@@ -170,10 +166,8 @@ def _choose_context(
         parts = [format_absence(coverage, "Search finds nothing for it", listed.absent)]
     return QuestionContext(
         text="\n\n".join(filter(None, parts)),
-        excerpts=listed.excerpts,
-        named_words=listed.named_words,
+        listed=listed,
         hits=tuple(hits),
-        read_ids=frozenset(listed.section_ids),
         auto_opened=opened,
     )
 

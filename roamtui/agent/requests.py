@@ -72,11 +72,11 @@ class RequestBuilder(Struct, kw_only=True):
             model=self.model.name,
             server=self.model.facts.server,
             asked_at=get_time(),
-            excerpts=found.excerpts,
-            named_words=found.named_words,
+            excerpts=found.listed.excerpts,
+            named_words=found.listed.named_words,
             is_one_shot=options.is_one_shot,
         )
-        searched = make_search_event(state.library, question, found.hits, found.read_ids)
+        searched = make_search_event(state.library, question, found.hits, found.listed.section_ids)
         search_events = (searched,) if found.hits else ()
         if self.brief is not None:
             asked = replace(asked, number=len(state.exchanges) + 1, preface=found.text)

@@ -56,8 +56,8 @@ class ClaimStatus(StrEnum):
     @property
     def is_there(self) -> bool:
         """Whether the document has the quote."""
-        has_moved = self in (ClaimStatus.MOVED, ClaimStatus.ELSEWHERE)
-        return has_moved or self in (ClaimStatus.UNCHANGED, ClaimStatus.SENTENCE_CHANGED)
+        lost = (ClaimStatus.CHANGED, ClaimStatus.GONE, ClaimStatus.NOT_FOUND, ClaimStatus.UNREACHABLE)
+        return self not in lost
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -101,10 +101,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         if claim.original_state is QuoteState.ELSEWHERE:
             similar_in = _list_similar(sentence or claim.quote, library)
         problem = next((document.problem for document in library.documents if document.problem), "")
-        is_readable = not (problem and claim.section_id and expected is None)
-        similar = (
-            find_similar_words(claim.quote, library, similar_in, similarity_min) if is_readable else None
-        )
+        if problem and claim.section_id and expected is None:
+            similar_in = []  # the section may be in the document that cannot be read
+        similar = find_similar_words(claim.quote, library, similar_in, similarity_min)
         if similar is not None:
             section_id = library.find_node_at(similar.span.doc, similar.span.start) or ""
             status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED

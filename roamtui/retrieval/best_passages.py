@@ -13,8 +13,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -129,7 +130,7 @@ def choose_passages(
         compare: Compares sentences by their meaning. With it and `pieces`, 77 instead of 58 of 96 questions
             in everyday words have an answer among their passages.
     """
-    found_by, texts = _read_sections(library, hits)
+    hit_shares, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits}, known=texts)
     weights = _TermWeights(question, titled_texts, tables.values())
@@ -142,56 +143,40 @@ def choose_passages(
         if passage.score or section_id in similar_ids
     ]
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
-
-    def measure_words(passage: FoundPassage) -> float:
-        share = passage.score / (best_score or 1.0)
-        hit = found_by.get(passage.section_id)
-        return share if hit is None else (hit.score + share) / 2
-
-    by_words.sort(key=lambda passage: -measure_words(passage))
+    word_confidence = weights.certainty * best_score  # how far words decide, and not meaning
+    measure_words = partial(_measure_words, hit_shares=hit_shares, best_score=best_score)
+    by_words.sort(key=measure_words, reverse=True)
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
-    word_confidence = weights.certainty * best_score
-    judged = _choose_key_sentences(
-        library, question, candidates, weights, word_confidence=word_confidence, compare=compare
-    )
-    highest = max((passage.similarity or 0.0 for passage in judged), default=0.0)
-
-    def measure_likelihood(passage: FoundPassage) -> float:
-        by_meaning = (passage.similarity or 0.0) / highest if highest > 0 else measure_words(passage)
-        return word_confidence * measure_words(passage) + (1 - word_confidence) * by_meaning
-
-    judged.sort(key=measure_likelihood, reverse=True)
-    best = judged[: policy.PASSAGES_MAX]
-    order = [*dict.fromkeys(passage.section_id for passage in best)]
-    chosen = sorted(best, key=lambda passage: order.index(passage.section_id))
+    judged = _choose_key_sentences(library, question, candidates, weights, word_confidence, compare)
+    chosen = _take_likeliest(judged, [*map(measure_words, judged)], word_confidence)
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
     is_near = is_titled or bool(similar_ids) or word_confidence >= policy.NEAREST_MIN or not weights.certainty
     return chosen if is_near else ()
 
 
-def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:
+def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, float], dict[str, str]]:
     """Read the hits, and the sections below each that would open with it.
 
     Returns:
-        By section id: the hit that brought the section, and the section's text. The score of a hit is its
-        share of the best score, and never higher than that of an earlier hit.
+        By section id: the score of the hit that brought the section, as a share of the best score and never
+        higher than that of an earlier hit; and the section's text.
     """
-    found_by: dict[str, Hit] = {}
+    hit_shares: dict[str, float] = {}
     texts: dict[str, str] = {}
     share = 1.0
     for hit in hits:
         share = min(share, hit.score / hits[0].score)
         tokens_left = WHOLE_TOKENS_MAX
         for node_id in library.walk(hit.section_id):
-            found_by.setdefault(node_id, replace(hit, score=share))
+            hit_shares.setdefault(node_id, share)
             own = library.node(node_id).own_content_span
             texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
             tokens_left -= estimate_tokens(texts[node_id])
             if tokens_left <= 0:
                 break
-    return found_by, texts
+    return hit_shares, texts
 
 
 def _read_tables(library: Library, docs: Iterable[str], *, known: Container[str]) -> dict[str, str]:
@@ -238,7 +223,6 @@ def _choose_key_sentences(
     question: str,
     passages: Sequence[FoundPassage],
     weights: _TermWeights,
-    *,
     word_confidence: float,
     compare: Comparison | None,
 ) -> list[FoundPassage]:
@@ -262,10 +246,9 @@ def _choose_key_sentences(
     for passage, text, candidates in zip(passages, texts, listed, strict=True):
         own_cosines = [*islice(cosines, len(candidates))]
         best = _choose_candidate(candidates, own_cosines, word_confidence)
-        is_whole = best is None or _needs_whole(text, best, candidates)
-        key_sentence = (
-            KeySentence() if best is None or is_whole else _read_around(text, best, weights.matcher)
-        )
+        key_sentence = KeySentence()
+        if best is not None and not _needs_whole(text, best, candidates):
+            key_sentence = _read_around(text, best, weights.matcher)
         if key_sentence.words == read_visible_line(text):
             key_sentence = KeySentence()
         similarity = max(own_cosines, default=None)
@@ -310,13 +293,34 @@ def _choose_candidate(
     """Return the likeliest candidate, or None if none has a word of the question and none was compared."""
     likelihoods = _take_shares([candidate.share for candidate in candidates])
     if cosines:
-        by_meaning = _take_shares(cosines)
-        likelihoods = [
-            word_confidence * words + (1 - word_confidence) * meaning
-            for words, meaning in zip(likelihoods, by_meaning, strict=True)
-        ]
+        likelihoods = _weigh(likelihoods, _take_shares(cosines), word_confidence)
     highest = max(likelihoods, default=0.0)
     return candidates[likelihoods.index(highest)] if highest > 0 else None
+
+
+def _take_likeliest(
+    judged: Sequence[FoundPassage], by_words: Sequence[float], word_confidence: float
+) -> list[FoundPassage]:
+    """Return the likeliest passages, best first. Those of a section stay together."""
+    similarities = [passage.similarity or 0.0 for passage in judged]
+    highest = max(similarities, default=0.0)
+    by_meaning = [similarity / highest for similarity in similarities] if highest > 0 else by_words
+    ranked = zip(_weigh(by_words, by_meaning, word_confidence), judged, strict=True)
+    best = [passage for _, passage in sorted(ranked, key=itemgetter(0), reverse=True)][: policy.PASSAGES_MAX]
+    order = [*dict.fromkeys(passage.section_id for passage in best)]
+    return sorted(best, key=lambda passage: order.index(passage.section_id))
+
+
+def _measure_words(passage: FoundPassage, hit_shares: Mapping[str, float], best_score: float) -> float:
+    """Return the mean of the scores of a passage and its hit, as shares of the best scores."""
+    share = passage.score / (best_score or 1.0)
+    return (hit_shares.get(passage.section_id, share) + share) / 2
+
+
+def _weigh(by_words: Sequence[float], by_meaning: Sequence[float], word_confidence: float) -> list[float]:
+    """Combine two likelihoods of each text. The more the words prove, the more their likelihood counts."""
+    both = zip(by_words, by_meaning, strict=True)
+    return [word_confidence * words + (1 - word_confidence) * meaning for words, meaning in both]
 
 
 def _take_shares(values: Sequence[float]) -> list[float]:
