@@ -12,7 +12,7 @@ from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.first_request import choose_pages
 from roamtui.agent.offline import add_passages, answer_offline
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.outcome import Reply, choose_reminder, has_no_source, make_outcome, make_unchecked_outcome
+from roamtui.agent.outcome import Reply, choose_reminder, make_outcome, make_unchecked_outcome
 from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.agent.requests import RequestBuilder
 from roamtui.agent.tool_calls import CallRunner, make_tools
@@ -125,7 +125,7 @@ class AnswerLoop(Struct, kw_only=True):
         self.stopped = await self._run_steps(requests)
         state = conversation.state
         self.outcome = await asyncio.to_thread(make_outcome, state, self.reply, self.stopped)
-        if self.reply.is_brief and has_no_source(self.outcome):
+        if self.reply.is_brief:
             self.outcome = await add_passages(self.outcome, state, self.search.searcher)
         citations = await asyncio.to_thread(add_nearest, self.outcome.citations, state)
         self.outcome = replace(self.outcome, citations=citations)

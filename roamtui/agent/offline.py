@@ -131,8 +131,9 @@ async def answer_offline(
 async def add_passages(
     outcome: QuestionAnswered, state: ConversationState, searcher: Searcher | None
 ) -> QuestionAnswered:
-    """Add the nearest passages below an answer without a source in the text. No model wrote them."""
-    if searcher is None:
+    """Add the nearest passages if a small model gave no answer, or one without a source in the text."""
+    is_over = outcome.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND, StopReason.ERROR)
+    if searcher is None or not is_over or any(citation.span for citation in outcome.citations):
         return outcome
     try:
         found = await call_in_thread(_find_passages, state, searcher)
@@ -180,7 +181,9 @@ def _write_lead(
     compared = searcher.vector_coverage
     if cards:
         absence = format_absence(measure_coverage(library), clause) if clause else ""
-        is_close = _is_close(found, cards)
+        words = list_found_words(found.question, [found.question])
+        has_all_words = bool(words) and cards[0].found == words
+        is_close = has_all_words or any(passage.is_near for passage in found.passages)
         stopped = StopReason.NEAREST if is_close else StopReason.NONE_CLOSE
         lead = _NEAREST if is_close else _NOT_CLOSE
         if all(passage.similarity is None for passage in found.passages):
@@ -202,13 +205,6 @@ def _write_lead(
         part = f"Only {compared.share} were compared by meaning so far."
         lead = f"{lead} {part} `roamtui index` compares all."
     return lead, stopped
-
-
-def _is_close(found: _Found, cards: Sequence[PassageCard]) -> bool:
-    """Return whether a passage is near the question in meaning, or the first one has all its words."""
-    words = list_found_words(found.question, [found.question])
-    has_all_words = bool(words) and cards[0].found == words
-    return has_all_words or any(passage.is_near for passage in found.passages)
 
 
 def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:

@@ -121,12 +121,6 @@ def _choose_reply(checker: QuoteChecker, state: ConversationState, reply: Reply)
     return last if is_better else rejected
 
 
-def has_no_source(outcome: QuestionAnswered) -> bool:
-    """Return whether a small model gave no answer, or one without a source in the text."""
-    is_over = outcome.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND, StopReason.ERROR)
-    return is_over and not any(citation.span for citation in outcome.citations)
-
-
 def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) -> str:
     """Return a reminder for the model after a reply without calls, or empty if the reply is acceptable.
 

@@ -343,12 +343,11 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
             share = weights.compute_share(weights.find_words(unit.header_words) - given)
             for sentence in split_unit(text, unit):
                 shares.setdefault((sentence.start, sentence.end), share)
-    shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
-    candidates = (
+    likeliest = sorted(shares.items(), key=lambda item: -item[1])[: policy.SENTENCES_MAX]
+    return [
         _Candidate(share, weights.rows.read_key_sentence(text, start, end), start)
-        for (start, end), share in shares.items()
-    )
-    return [*islice(candidates, policy.SENTENCES_MAX)]
+        for (start, end), share in likeliest
+    ]
 
 
 def _list_passages_at(

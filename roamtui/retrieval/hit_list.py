@@ -1,6 +1,6 @@
 """Render hits as the lines that a model reads, with excerpts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -58,7 +58,10 @@ def render_hits(
     opened_spans = (get_opened_span(library, section_id, view.part_tokens) for section_id in opened)
     known = join_delivered(view.delivered, opened_spans)
     view = replace(view, delivered=known)
-    excerpted = _select_excerpted(hits_by_id, has_clear_hit=bool(opened))
+    # named hits get an excerpt and, without a clear hit, the best others
+    unnamed = [section_id for section_id, hit in hits_by_id.items() if not hit.is_named]
+    left_out = unnamed[0 if opened else policy.EXCERPTS_MAX :]
+    excerpted = {section_id: hit for section_id, hit in hits_by_id.items() if section_id not in left_out}
     chosen = choose_excerpts(view, excerpted, matcher, tokens_max)
     lines: list[str] = []
     excerpts: list[Span] = []
@@ -94,10 +97,3 @@ def render_hits(
         also_found=tuple(place.section_id for place in also),
         absent=format_absence_clause(list_absent_names(query, library)),
     )
-
-
-def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
-    """Select the hits that get an excerpt: named ones and, without a clear hit, the best others."""
-    others = [section_id for section_id, hit in hits.items() if not hit.is_named]
-    left_out = {*others[0 if has_clear_hit else policy.EXCERPTS_MAX :]}
-    return {section_id: hit for section_id, hit in hits.items() if section_id not in left_out}

@@ -36,11 +36,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 def _resolve(library: Library, requested: str) -> str:
     """Return the id of the section that was requested, or `requested` itself if it names none or a part."""
     reference = parse_reference(requested)
-    return (
-        requested
-        if reference is None or reference.range_numbers
-        else library.resolve_alias(reference.section_id)
-    )
+    if reference is None or reference.range_numbers:
+        return requested
+    return library.resolve_alias(reference.section_id)
 
 
 TOOL = Tool(spec=COLLAPSE, run=_run)
