@@ -10,6 +10,8 @@ QUIT_WORDS = (":q", ":q!", "exit", "quit")
 _NAME = "roamtui"
 _COMMAND = re.compile(rf"(?<=`){_NAME}(?= )|(?<![\w/\\])pip(?= install )")
 
+_PLAIN_WORD = re.compile(r"[\w.:/\\-]+")
+
 
 @cache
 def _find_folder() -> str:
@@ -28,11 +30,20 @@ def _find_folder() -> str:
 def format_program(name: str = _NAME) -> str:
     """Return the word, a name or a quoted path, by which a shell starts a program installed with this one."""
     folder = _find_folder()
-    if not folder:
-        return name
-    import shlex  # noqa: PLC0415 - few runs print a command
+    return quote_word(folder + name) if folder else name
 
-    return shlex.quote(folder + name)
+
+def quote_word(word: str) -> str:
+    """Quote a word of a command for the system's shell, if the shell would not read it as one plain word.
+
+    On Windows, cmd.exe interprets " and % even inside quotation marks.
+    """
+    if os.name != "nt":
+        import shlex  # noqa: PLC0415 - few runs print a command
+
+        return shlex.quote(word)
+    last = word[len(word.rstrip("\\")) :]  # backslashes would escape the closing quotation mark
+    return word if _PLAIN_WORD.fullmatch(word) else f'"{word}{last}"'
 
 
 def qualify_commands(text: str) -> str:

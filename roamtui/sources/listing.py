@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import stat
 import warnings
 from collections import defaultdict
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.errors import SourceError, format_reason
+from roamtui.program import quote_word
 from roamtui.sanitiser import format_count
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, check_file, explain_error, to_source_text
@@ -98,7 +98,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     def notes(self) -> tuple[str, ...]:
         """Sentences that say how much was skipped and why, and how to list it. Empty if nothing was."""
         counts = [format_count(len(names), *kind.value) for kind, names in self.skipped.items()]
-        command = shlex.join(["roamtui", "outline", *split_sources(self.source), "--skipped"])
+        command = " ".join(["roamtui outline", *map(quote_word, split_sources(self.source)), "--skipped"])
         listed = [f"Skipped: {', '.join(counts)}. To list them: `{command}`."] if counts else []
         return (*listed, f"Skipped: {_FULL.format(FILES_MAX)}.") if self.is_cut else tuple(listed)
 

@@ -4,7 +4,6 @@ import hmac
 import os
 import re
 import secrets
-import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from html import escape
@@ -14,6 +13,7 @@ from textual_serve.server import Server
 from typing_extensions import override
 
 from roamtui.errors import RoamtuiError, format_reason
+from roamtui.program import quote_word
 from roamtui.sanitiser import sanitise_line
 
 HOST = "127.0.0.1"
@@ -45,7 +45,6 @@ _POLICY = (
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 """Content security policy: a page may load only what this server serves."""
-_TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
 
 
 def run_web_server(arguments: Sequence[str], *, port: int, title: str) -> None:
@@ -139,12 +138,9 @@ class LoopbackServer(Server):
 def _make_command(*arguments: str) -> str:
     """Quote a command for the system's shell. Refuse what cmd.exe interprets even inside quotation marks."""
     command = [sys.executable, "-m", "roamtui", *arguments]
-    if os.name != "nt":
-        return shlex.join(command)
     for word in command:
-        if '"' in word or "%" in word:
+        if os.name == "nt" and ('"' in word or "%" in word):
             raise RoamtuiError(
                 f'{sanitise_line(word)} cannot be served: its name contains " or %. Rename it.'
             )
-    # A backslash before the closing quotation mark would escape it.
-    return " ".join(f'"{_TRAILING_BACKSLASHES.sub(lambda last: last[0] * 2, word)}"' for word in command)
+    return " ".join(map(quote_word, command))

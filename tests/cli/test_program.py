@@ -5,10 +5,12 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import roamtui
+from roamtui.program import quote_word
 
 _START = "import sys; from roamtui.cli import main; sys.exit(main())"
 
@@ -47,3 +49,16 @@ def test_a_program_on_the_path_is_named_without_it(folder: Path) -> None:
     found, other = (str(folder / name / "roamtui") for name in ("bin", "my bin"))
     assert "\n  roamtui show handbook.md" in run(found, folder, "show", "--help", path=search)
     assert f"\n  {shlex.quote(other)} show handbook.md" in run(other, folder, "show", "--help", path=search)
+
+
+@pytest.mark.parametrize(
+    ("path", "quoted"),
+    [
+        (r"C:\bin\roamtui", r"C:\bin\roamtui"),
+        (r"C:\my bin\roamtui", r'"C:\my bin\roamtui"'),
+        ("C:\\it's\\", '"C:\\it\'s\\\\"'),
+    ],
+)
+def test_on_windows_a_path_is_quoted_for_cmd(path: str, quoted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.program.os", SimpleNamespace(name="nt"))
+    assert quote_word(path) == quoted

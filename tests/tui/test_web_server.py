@@ -1,7 +1,6 @@
 """The server of `roamtui serve` with odd names."""
 
 import shlex
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,9 +14,11 @@ from roamtui.tui.web_server import HOST, make_web_server
 
 
 def test_names_of_files_are_no_commands_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.tui.web_server.os", SimpleNamespace(name="nt"))
-    server = make_web_server(["--", "a & calc.exe.md", "C:\\docs\\"], port=8000, title="a")
-    assert server.command == f'"{sys.executable}" "-m" "roamtui" "--" "a & calc.exe.md" "C:\\docs\\\\"'
+    for module in ("program", "tui.web_server"):
+        monkeypatch.setattr(f"roamtui.{module}.os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr("roamtui.tui.web_server.sys", SimpleNamespace(executable="C:\\python.exe"))
+    server = make_web_server(["--", "a & calc.exe.md", "C:\\my docs\\"], port=8000, title="a")
+    assert server.command == 'C:\\python.exe -m roamtui -- "a & calc.exe.md" "C:\\my docs\\\\"'
     for name in ("%PATH%.md", 'a" & calc.exe'):
         with pytest.raises(RoamtuiError, match="cannot be served"):
             make_web_server([name], port=8000, title="a")
