@@ -17,7 +17,7 @@ from roamtui.sanitiser import format_count
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import DocumentSession
 from roamtui.tui.key_queue import KeyQueue
-from roamtui.tui.messages import NoticeRaised, StatusMessage
+from roamtui.tui.messages import NoticeRaised, ProgressMessage, StatusMessage
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import StatusLine
 
@@ -78,7 +78,7 @@ class BackgroundWork:
         # called in another thread, where no message may be posted
         def on_progress(done: int, total: int) -> None:
             words = f"Indexing {done:,} of {total:,} sections…"
-            loop.call_soon_threadsafe(self._screen.post_message, StatusMessage(words, is_progress=True))
+            loop.call_soon_threadsafe(self._screen.post_message, ProgressMessage(words))
 
         try:
             await self._agent.model.start()
@@ -87,7 +87,7 @@ class BackgroundWork:
                 self._screen.post_message(NoticeRaised(note))
             await self._agent.search.index_ahead(on_progress)
         finally:
-            self._screen.post_message(StatusMessage("", is_progress=True))
+            self._screen.post_message(ProgressMessage(""))
         self._run(self._embed_ahead, "embedding", replaces=True)
 
     async def _embed_ahead(self) -> None:

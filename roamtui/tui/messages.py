@@ -62,8 +62,13 @@ class StatusMessage(Message):
     """A few words for the status line. They replace the previous ones."""
 
     words: str
-    is_progress: bool = False
-    """Whether they say what is happening. A key press does not remove such words."""
+
+
+@dataclass
+class ProgressMessage(Message):
+    """Words for the status line that say what is happening, or none. A key press does not remove them."""
+
+    words: str
 
 
 @dataclass

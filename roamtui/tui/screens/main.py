@@ -36,6 +36,7 @@ from roamtui.tui.messages import (
     LinkTarget,
     ModelReleased,
     NoticeRaised,
+    ProgressMessage,
     SectionRead,
     SectionTarget,
     StatusMessage,
@@ -159,10 +160,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(StatusMessage)
     def _show_status(self, event: StatusMessage) -> None:
-        if event.is_progress:
-            self.status_line.progress = event.words
-        else:
-            self.status_line.message = event.words
+        self.status_line.message = event.words
+
+    @on(ProgressMessage)
+    def _show_progress(self, event: ProgressMessage) -> None:
+        self.status_line.progress = event.words
 
     @on(NoticeRaised)
     def _show_notice(self, event: NoticeRaised) -> None:
@@ -406,12 +408,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.open_document import AddSourceDialog
 
         dialog = AddSourceDialog(self.session.options.services, self.keys)
-        if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
-            self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
+        if name := await self.app.push_screen_wait(dialog):
+            self.post_message(ProgressMessage(f"Adding {name}…"))
             try:
-                source = await self.conversation.add_source(chosen.source)
+                source = await self.conversation.add_source(name)
             finally:
-                self.post_message(StatusMessage("", is_progress=True))
+                self.post_message(ProgressMessage(""))
             key = self.keys.first_keys["section.ask"]
             self.notify(f"Added {source.title} · {key} on it in the outline asks about it only", markup=False)
 

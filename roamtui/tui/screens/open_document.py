@@ -13,6 +13,7 @@ from itertools import islice
 from msgspec.structs import replace
 from textual import events, on, work
 from textual.content import Content
+from textual.screen import ScreenResultType
 from textual.worker import Worker, get_current_worker
 from typing_extensions import override
 
@@ -42,50 +43,24 @@ _BELOW_SHOWN_MAX = 20
 """Maximum number of files below the current folder that are offered."""
 
 
-class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | None]):
-    """Opens a document. The result is its session, a request that `is_open` accepted, or None."""
+class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
+    """Offers sources to choose from."""
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
     BINDINGS = make_bindings(Scope.START, Scope.GLOBAL, works_in=(Scope.START,))
 
-    def __init__(
-        self,
-        services: Services,
-        keys: Keymap,
-        request: DocumentRequested,
-        is_open: Callable[[DocumentRequested], object],
-        model: Model | None = None,
-        title: str = "",
-    ) -> None:
-        """Open the source of `request`. If it has none, offer the sources that `services` lists.
-
-        If `is_open` returns a true value for a request, the request is the result. `model` replaces the model
-        of the settings. Without a title, this is the first screen, and introduces the program.
-        """
-        first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
-        self._keys = keys
+    def __init__(self, services: Services, keys: Keymap, title: Content | str) -> None:
+        """Offer the sources that `services` lists, and those that a person types."""
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         others = f", {complete_key} to complete a path, {help_key} for help, "
         foot = make_foot("enter to open", "esc to clear or close", between=others)
-        placeholder = "A path, a URL, or text to filter the list"
-        super().__init__(title or first_title, foot, placeholder=placeholder)
-        self.set_class(not title, "-alone")
+        super().__init__(title, foot, placeholder="A path, a URL, or text to filter the list")
         self._services = services
-        self._model = model
-        self._request = request
-        self._is_open = is_open
         self._offers: tuple[StartOffer, ...] = ()
         self._documents_below: Sequence[str] = ()
-        self._opening: Worker[None] | None = None
 
     @on(events.Mount)
-    def _start(self) -> None:
-        self._load_offers()
-        if self._request.source:
-            self.add_class("-named")
-            self._opening = self._open(self._request.source, self._request.conversation_id, self._model)
-
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
         self._offers = await asyncio.to_thread(self.list_offers)
@@ -128,8 +103,59 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
                 lambda found: self.choose(replace(item, source=found, is_missing=False)) if found else None,
             )
         else:
-            request = DocumentRequested(expand_sources(item.source), item.conversation_id)
-            self._open_unless_open(request, item.model or self._model)
+            self.accept(item, expand_sources(item.source))
+
+    def accept(self, offer: StartOffer, source: str) -> None:
+        """Act on an offer whose `source` may exist. A subclass implements this."""
+        raise NotImplementedError
+
+    def action_complete(self) -> None:
+        """Put the file under the cursor, or else the first file of the list, into the field."""
+        offers = self.list.items
+        files = [each for each in offers if each.group is OfferGroup.FILE and each.source != self.typed]
+        highlighted = self.list.highlighted_item
+        chosen = highlighted if highlighted in files else next(iter(files), None)
+        if chosen is not None:
+            self.field.value = chosen.source
+            self.field.cursor_position = len(chosen.source)
+
+
+class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
+    """Opens a document. The result is its session, a request that `is_open` accepted, or None."""
+
+    def __init__(
+        self,
+        services: Services,
+        keys: Keymap,
+        request: DocumentRequested,
+        is_open: Callable[[DocumentRequested], object],
+        model: Model | None = None,
+        title: str = "",
+    ) -> None:
+        """Open the source of `request`. If it has none, offer sources.
+
+        If `is_open` returns a true value for a request, the request is the result. `model` replaces the model
+        of the settings. Without a title, this is the first screen, and introduces the program.
+        """
+        first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
+        super().__init__(services, keys, title or first_title)
+        self.set_class(not title, "-alone")
+        self._keys = keys
+        self._model = model
+        self._request = request
+        self._is_open = is_open
+        self._opening: Worker[None] | None = None
+
+    @on(events.Mount)
+    def _open_named(self) -> None:
+        if self._request.source:
+            self.add_class("-named")
+            self._opening = self._open(self._request.source, self._request.conversation_id, self._model)
+
+    @override
+    def accept(self, offer: StartOffer, source: str) -> None:
+        request = DocumentRequested(source, offer.conversation_id)
+        self._open_unless_open(request, offer.model or self._model)
 
     def _open_unless_open(self, request: DocumentRequested, model: Model | None) -> None:
         if self._opening is None:
@@ -147,16 +173,6 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
             self._open_unless_open(request, None)
         else:
             self._load_offers()  # conversations may have been renamed or deleted
-
-    def action_complete(self) -> None:
-        """Put the file under the cursor, or else the first file of the list, into the field."""
-        offers = self.list.items
-        files = [each for each in offers if each.group is OfferGroup.FILE and each.source != self.typed]
-        highlighted = self.list.highlighted_item
-        chosen = highlighted if highlighted in files else next(iter(files), None)
-        if chosen is not None:
-            self.field.value = chosen.source
-            self.field.cursor_position = len(chosen.source)
 
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, model: Model | None) -> None:
@@ -199,16 +215,15 @@ class OpenDialog(ListDialog[StartOffer, DocumentSession | DocumentRequested | No
             self._show_offers_again()
 
 
-class AddSourceDialog(OpenDialog):
-    """Offers sources, but opens none. The result is a request for the source to add, or None."""
+class AddSourceDialog(SourceDialog[str | None]):
+    """Lets a person choose a source to add to the conversation. The result is its name, or None."""
 
     def __init__(self, services: Services, keys: Keymap) -> None:
-        title = "Add a source to this conversation"
-        super().__init__(services, keys, DocumentRequested(), lambda _: True, title=title)
+        super().__init__(services, keys, "Add a source to this conversation")
 
     @override
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "conversations"
+    def accept(self, offer: StartOffer, source: str) -> None:
+        self.finish(source)
 
     @override
     def list_offers(self) -> tuple[StartOffer, ...]:
