@@ -92,10 +92,10 @@ class _Candidate(NamedTuple):
 def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """List the content words of a question that the texts have, with any ending, as the question spells them.
 
-    Words next to each other are joined. In English, synonyms do not count. A part of a code or of words with
+    Words next to each other are joined. Synonyms do not count. A part of a code or of words with
     hyphens, such as the T of T-1204, is no word.
     """
-    matcher = TermMatcher.for_question(question)
+    matcher = TermMatcher.for_question(question, finds_synonyms=False)
     found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
     ends_after_gap = (
         (start, end + 1) for start, end, term in matcher.list_occurrences(question) if term in found

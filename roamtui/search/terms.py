@@ -190,8 +190,8 @@ class TermMatcher:
     A stop word never counts as a form of another word, although "us" has the stem of "use".
     """
 
-    def __init__(self, terms: Iterable[str], language: Language) -> None:
-        """Find `terms`, which come from `extract_query_terms`. In German, synonyms count as their terms."""
+    def __init__(self, terms: Iterable[str], language: Language, *, finds_synonyms: bool = True) -> None:
+        """Find `terms`, which come from `extract_query_terms`; in German, if wanted, by synonyms too."""
         self.terms = tuple(terms)
         self.language = language
         self._terms_by_form: dict[str, str] = {}
@@ -206,14 +206,16 @@ class TermMatcher:
                 self._patterns[term] = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
             else:
                 self._terms_by_form.setdefault(reduce_word(term, language), term)
-        for term in [*self._terms_by_form.values()] if language is Language.GERMAN else ():
+        is_german = language is Language.GERMAN
+        for term in [*self._terms_by_form.values()] if is_german and finds_synonyms else ():
             for synonym in get_synonyms(term, language):
                 self._terms_by_form.setdefault(reduce_word(synonym, language), term)
 
     @classmethod
-    def for_question(cls, question: str) -> TermMatcher:
+    def for_question(cls, question: str, *, finds_synonyms: bool = True) -> TermMatcher:
         """Make a matcher for the terms of a question."""
-        return cls(extract_query_terms(question), detect_language(question))
+        terms = extract_query_terms(question)
+        return cls(terms, detect_language(question), finds_synonyms=finds_synonyms)
 
     @property
     def content_terms(self) -> tuple[str, ...]:

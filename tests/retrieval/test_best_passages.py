@@ -235,3 +235,7 @@ def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
 def test_the_words_that_a_text_has_are_named_as_the_question_writes_them(question: str, found: list[str]) -> None:
     texts = ("Sick pay", "Employees get **half** of their wages for up to ten weeks. What more? £11.\n\n| Class | E |")
     assert [*list_found_words(question, texts)] == found
+
+
+def test_a_synonym_is_not_named_as_a_word_of_the_question_that_a_text_has() -> None:
+    assert list_found_words("Darf man ein Haus durchsuchen?", ["Gebäude darf man durchsuchen."]) == ("durchsuchen",)

@@ -296,6 +296,8 @@ async def test_ctrl_c_clears_the_box_last_and_undo_brings_it_back() -> None:
         assert ui.box.text == "draft"
         await ui.press_until(lambda: not ui.box.text, "ctrl+c")
         await ui.press_until(lambda: ui.box.text == "draft", "ctrl+z")
+        await ui.press("ctrl+w", "ctrl+z", "ctrl+c", "ctrl+z")
+        assert ui.box.text == "draft"
 
 
 async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_another_ones_place() -> None:

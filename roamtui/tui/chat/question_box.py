@@ -128,6 +128,12 @@ class QuestionBox(TextArea):
             self.post_message(StatusMessage("Cleared the box · ctrl+z brings the text back"))
         return has_text
 
+    @override
+    def undo(self) -> None:
+        """Undo the last edits. The next edit starts a new step, or another "undo" would take both back."""
+        super().undo()
+        self.history.checkpoint()
+
     def action_send(self) -> None:
         question = self.text.strip()
         if len(question) > _QUESTION_LENGTH_MAX:
