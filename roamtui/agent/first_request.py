@@ -61,10 +61,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
 
 
 def make_view(state: ConversationState, *, earlier: Iterable[ToolUse] = (), room_tokens: int) -> ModelView:
-    """Make a value that says what the model has of the library, and how much more it may get.
-
-    `earlier` has the earlier calls of the same step.
-    """
+    """Collect what the model has of the library. `earlier` has the earlier calls of the same step."""
     delivered = state.collect_delivered()
     named_words: dict[str, list[Bounds]] = {}
     shown: list[Exchange | ToolUse] = [*earlier]

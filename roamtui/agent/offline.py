@@ -62,9 +62,7 @@ _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _QUERY_LENGTH_MAX = 100
 """Maximum number of characters to show of a query. Its first question may be a pasted page."""
-_NO_SEARCH = (
-    "Nothing was searched. Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
-)
+_NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = "These are the nearest passages."
 _NEAREST_BY_WORDS = "These are the nearest passages, by words alone."
 _NOT_CLOSE = "These are the nearest passages, but none matches closely."
@@ -102,7 +100,7 @@ async def answer_offline(
     context = PromptContext(system="", outline="", model=OFFLINE)  # no model reads it
     await conversation.apply(*start_question(conversation.state, options, asked, context))
     if searcher is None:
-        raise UsageError(_NO_SEARCH)
+        raise UsageError(f"Nothing was searched. {_NO_SEARCH}")
     state = conversation.state
     try:
         found = await call_in_thread(_find_passages, state, searcher)

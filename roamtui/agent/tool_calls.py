@@ -105,8 +105,7 @@ class CallRunner:
                 call=use.call, result=result.text, excerpts=result.excerpts, named_words=result.named_words
             )
             self.uses = tuple(uses)
-            tool_name = use.call.name[:_NAME_LENGTH_MAX]
-            context.conversation.apply_unsaved(replace(result.event, tool=tool_name))
+            context.conversation.apply_unsaved(replace(result.event, tool=use.call.name[:_NAME_LENGTH_MAX]))
         if is_before_last_step or not self.may_call:
             uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
         self.uses = tuple(uses)

@@ -6,7 +6,6 @@ their words.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import NamedTuple
 
 from roamtui.markdown.units import UnitKind, read_units
@@ -62,7 +61,7 @@ def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Spa
     text = view.library.clean_text(own)[:RANKED_LENGTH_MAX]
     best: Span | None = None
     most = -1
-    for start, end, count in chain(_list_openings(text), _list_windows(text, matcher)):
+    for start, end, count in _list_windows(text, matcher):
         if count > most:
             words = own.get_part(start, min(end, start + _WORDS_LENGTH_MAX))
             known = (view.delivered, view.named_words)
@@ -72,22 +71,18 @@ def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Spa
     return best
 
 
-def _list_openings(text: str) -> Iterator[tuple[int, int, int]]:
-    for unit in read_units(text).units:
-        if unit.kind is not UnitKind.HEADING:
-            yield *_widen(text, (unit.start, unit.start), (unit.start, unit.end)), 0
-            return
-
-
 def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, int]]:
-    """Yield the bounds of the words around each term, and how many different terms are among them.
+    """Yield the bounds of the first words, then of those around each term, with the number of their terms.
 
     The words are in one paragraph, list item, row or line of code, and not in a heading.
     """
+    units = [unit for unit in read_units(text).units if unit.kind is not UnitKind.HEADING]
+    for unit in units[:1]:
+        yield *_widen(text, (unit.start, unit.start), (unit.start, unit.end)), 0
     places = matcher.list_occurrences(text)
-    for unit in read_units(text).units if places else ():
+    for unit in units if places else ():
         inside = places[bisect_left(places, (unit.start,)) : bisect_left(places, (unit.end,))]
-        for first, (start, end, _) in enumerate(inside if unit.kind is not UnitKind.HEADING else ()):
+        for first, (start, end, _) in enumerate(inside):
             limit = bisect_left(inside, (start + _WINDOW,), lo=first + 1)
             window = inside[first:limit]
             last = max(end, *(place[1] for place in window))

@@ -51,18 +51,17 @@ def list_whole_document(library: Library, room_tokens: int) -> tuple[str, ...]:
 
 def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
     """Return the first hit's id if it is far ahead, short and has most of the question's terms."""
-    library = view.library
-    matcher = TermMatcher.for_question(question)
     if not hits:
         return ()
+    library = view.library
     runner_up_share = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     section_id = hits[0].section_id
     tokens_max = min(policy.HITS_TOKENS_MAX, view.room_tokens)
     tokens = estimate_delivery_tokens(library, section_id, view.part_tokens)
     if runner_up_share > policy.RUNNER_UP_SHARE_MAX or tokens > tokens_max:
         return ()
-    text = library.text_at(library.node(section_id).own_content_span)
-    covered_terms = matcher.find_terms(text)
+    matcher = TermMatcher.for_question(question)
+    covered_terms = matcher.find_terms(library.text_at(library.node(section_id).own_content_span))
     is_covered = len(covered_terms) >= policy.COVERED_SHARE_MIN * len(matcher.terms)
     return (section_id,) if is_covered else ()
 
