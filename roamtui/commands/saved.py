@@ -95,15 +95,10 @@ def _run_recheck(args: Namespace) -> int:
     if bool(args.targets) == args.all:
         raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
     bootstrap = make_bootstrap(args)
+    reopen = bootstrap.reopen_conversation
     open_file = partial(bootstrap.reopen_file, is_trusted=bool(args.source))  # else the file names it
-    return run_recheck(
-        args.targets,
-        bootstrap.reopen_conversation,
-        open_file,
-        args.source or None,
-        only_changes=args.since,
-        as_json=args.json,
-    )
+    source = args.source or None
+    return run_recheck(args.targets, reopen, open_file, source, only_changes=args.since, as_json=args.json)
 
 
 CONVERSATIONS = Command(

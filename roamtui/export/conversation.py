@@ -43,8 +43,5 @@ def reopen_document(
         state = replace(state, library=library)
         state = fold_events(state, *update_citations(state))
         problem = next((document.problem for document in library.documents if document.problem), "")
-    if problem:
-        problem = (
-            f"where the text cannot be read, quotes keep the signs of the day of their answer. {problem}"
-        )
-    return state, problem
+    note = "where the text cannot be read, quotes keep the signs of the day of their answer."
+    return state, problem and f"{note} {problem}"

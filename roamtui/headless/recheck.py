@@ -49,9 +49,6 @@ _NO_TEXT_SUFFIXES = SLOW_SUFFIXES.union((".html", ".htm", ".json", ".csv"))
 _QUOTE_MAX = 300
 """Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""
 
-FileOpener = Callable[[str, tuple[str, ...]], Library]
-"""Opens the source that an exported file names, with the sources that were added."""
-
 
 class _CurrentText(Struct, frozen=True, kw_only=True):
     """The text that the document has now: the quote, or the most similar text."""
@@ -107,7 +104,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
 def run_recheck(
     targets: Sequence[str],
     open_conversation: Callable[[str, ConversationState], Library],
-    open_file: FileOpener,
+    open_file: Callable[[str, tuple[str, ...]], Library],
     source: str | None,
     *,
     only_changes: bool,
@@ -202,7 +199,6 @@ class _QuoteList(Struct, kw_only=True):
             write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
 
     def _print_quotes(self) -> None:
-        """Write the quotes that a person should see, and how many quotes have each status."""
         listed = self.quotes
         if self.only_changes:
             listed = [quote for quote in listed if not quote.is_unchanged]
@@ -316,7 +312,9 @@ def _read_table(table: ResultTable, name: str) -> list[Claim]:
 class _Sources:
     """Opens the sources of the quotes of a target, each once."""
 
-    def __init__(self, open_source: FileOpener, folder: Path, replacement: str | None) -> None:
+    def __init__(
+        self, open_source: Callable[[str, tuple[str, ...]], Library], folder: Path, replacement: str | None
+    ) -> None:
         """Resolve paths relative to `folder`. Open `replacement`, if given, in place of every source."""
         self._open = open_source
         self._folder = folder

@@ -135,24 +135,20 @@ class RoamApp(App[None], inherit_bindings=False):
         if self._problems:
             self.notify(self._problems, severity="warning", markup=False)
         self.run_worker(self.key_queue.run(), group="keys")
-        self._watch_terminal()
+        if not (self.is_headless or self.is_web):  # a browser's driver does this itself
+            add_end_handler(self._leave_terminal)
+            resume_only_with_terminal()
+            if os.isatty(0):
+                self.set_interval(_TERMINAL_SECONDS, self._check_terminal)
         # the shell has written over the screen
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
-
-    def _watch_terminal(self) -> None:
-        """Quit if a signal asks for it or the terminal closes. The answer so far is saved."""
-        if self.is_headless or self.is_web:  # a browser's driver does this itself
-            return
-        add_end_handler(self._leave_terminal)
-        resume_only_with_terminal()
-        if os.isatty(0):
-            self.set_interval(_TERMINAL_SECONDS, self._check_terminal)
 
     def _check_terminal(self) -> None:
         if not os.isatty(0):
             self._leave_terminal()
 
     def _leave_terminal(self) -> None:
+        """Quit, because a signal asks for it or the terminal has closed. The answer so far is saved."""
         # Writing to a closed terminal would block the thread that writes, and so the app.
         if not os.isatty(0):
             nowhere = os.open(os.devnull, os.O_RDWR)
@@ -195,7 +191,6 @@ class RoamApp(App[None], inherit_bindings=False):
         return await self.push_screen_wait(dialog)
 
     def _add_page(self, screen: Screen[None], page: _Page) -> str:
-        """Give the screen of a document or of a table a mode, and return its name."""
         mode = f"page-{id(screen)}"
         self.add_mode(mode, lambda: screen)
         self._pages[mode] = page
@@ -213,7 +208,6 @@ class RoamApp(App[None], inherit_bindings=False):
                 page.main_screen.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
     def action_next_document(self) -> None:
-        """Show the next document or table."""
         modes = list(self._pages)
         following = modes[(modes.index(self.current_mode) + 1) % len(modes)]
         if following == self.current_mode:

@@ -57,22 +57,21 @@ class KeyQueue:
             event.character = None  # else a text field would type it, though a person may have bound it
         self.waiting.put_nowait(event)
 
-    async def _wait_until_shown(self) -> None:
-        """Wait until a widget can take what was typed while the program was loading."""
-        for _ in range(_START_STEPS_MAX):
+    async def run(self) -> None:
+        """Handle events until the app ends."""
+        for _ in range(_START_STEPS_MAX):  # until a widget can take what was typed during the start
             if self._app.focused is not None:
                 break
             await asyncio.sleep(_START_STEP_SECONDS)
         self._shown_at = monotonic()
-
-    async def run(self) -> None:
-        """Handle events until the app ends."""
-        await self._wait_until_shown()
         # Full collections are rare, because each delays a key by 20 to 60 ms.
         gc.set_threshold(700, 10, 200)
         with suppress(ScreenStackError):  # the app is ending
             while True:
-                event = await self._get_next()
+                # if no event comes soon, there is time to collect garbage
+                collection = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, gc.collect)
+                event = await self.waiting.get()
+                collection.cancel()
                 target = self._app.focused or self._app.screen
                 if isinstance(target, Input | TextArea):
                     self.typed_at = monotonic()
@@ -81,13 +80,6 @@ class KeyQueue:
                 await _wait_until_idle(target)
                 await _wait_until_idle(self._app.focused or self._app.screen)
                 self.waiting.task_done()
-
-    async def _get_next(self) -> TypedEvent:
-        """Return the next event. If it does not come soon, collect garbage meanwhile."""
-        collection = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, gc.collect)
-        event = await self.waiting.get()
-        collection.cancel()
-        return event
 
 
 async def _wait_until_idle(target: DOMNode) -> None:

@@ -121,14 +121,6 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
         return ExchangeView(exchange, self._conversation.state.library, self._keys)
 
-    def _show_received(self, question: str) -> None:
-        """Show a question at once, although the text that is sent with it is not known yet."""
-        self._hide_received()
-        self._received = self._make_view(Exchange(number=0, question=question))
-        self.messages.mount(self._received)
-        self._welcome.display = False
-        self.follow_end()
-
     def _hide_received(self) -> None:
         if self._received is not None:
             self._received.remove()
@@ -163,7 +155,12 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         state = self._conversation.state
         match event:
             case QuestionReceived(question=question):
-                self._show_received(question)
+                self._hide_received()
+                # shown at once, although the text that is sent with it is not known yet
+                self._received = self._make_view(Exchange(number=0, question=question))
+                self.messages.mount(self._received)
+                self._welcome.display = False
+                self.follow_end()
             case QuestionDropped():
                 self._hide_received()
             case QuestionAsked() if not state.exchanges[-1].earlier:

@@ -46,13 +46,10 @@ class TargetSelection:
         in_view = self._log.in_view
         above = shown[: shown.index(in_view) + 1] if in_view is not None else []
         selected = (view for view in shown if view is self.view and view.source_range)
-        showing = (view for view in reversed(shown) if self._shows_citation(view, number))
+        numbered = (view for view in reversed(shown) if 0 < number <= len(view.source_range))
+        showing = (view for view in numbered if self._is_in_view(view, view.source_range[number - 1]))
         cited_above = (view for view in reversed(above) if view.source_range)
         return next(chain(selected, showing, cited_above), None)
-
-    def _shows_citation(self, view: ExchangeView, number: int) -> bool:
-        is_cited = 0 < number <= len(view.source_range)
-        return is_cited and self._is_in_view(view, view.source_range[number - 1])
 
     def clear(self) -> None:
         """Select nothing."""

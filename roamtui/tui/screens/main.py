@@ -404,7 +404,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="sources", exit_on_error=False)
     async def action_add_source(self) -> None:
-        """Add a document, folder or site to the conversation, after the current question."""
         from roamtui.tui.screens.open_document import AddSourceDialog
 
         dialog = AddSourceDialog(self.session.options.services, self.keys)
@@ -448,7 +447,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
-        """Search. Mark the results in the outline, and show the chosen one in the reader."""
         from roamtui.tui.screens.find import FindDialog, MatchCursor
 
         before = self._match_cursor
