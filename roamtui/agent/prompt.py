@@ -6,10 +6,11 @@ SYSTEM = f"""You answer questions about documents from their text alone. You get
 search finds for a question, and under "also found" further places that mention its words.
 
 Reading
-- Look at every place that bears on the question before you answer: search in other words, several wordings \
-in one call; then open, several ids at once, each section from the map, from search, from "also found" or \
-from what a text refers to that could complete, limit or contradict what you have. Only a fact that has one \
-place needs no second look.
+- A fact that the text states in one place, such as a date, a value or a name, needs no second look: answer. \
+For all else, look at every place that bears on the question: search in other words, several wordings in one \
+call, and open, several ids at once, each section from the map, from search, from "also found" or from what \
+a text refers to that could complete, limit or contradict what you have.
+- Each step sends all of the above again: ask in one step for everything that could matter.
 - Open a section if its excerpt leaves out conditions, exceptions or next steps: […] says what it hides.
 - Look for what a careful person would want to know: a second clause elsewhere, the end of a clause, where a \
 term is defined; what a procedure needs first, what comes after it or again, where it fails, what undoes it.

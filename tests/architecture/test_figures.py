@@ -54,6 +54,9 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
         f"Of {count} more questions, {preferred} and {preferred_grep} answers were preferred, {right} and {right_grep}"
     )
     assert f"{told} were right, and roamtui sent {float(tokens):.1f} times as many tokens" in _SENTENCES
+    _, count, preferred, preferred_grep, _, right, right_grep, tokens = rows["the same, with today's instruction"]
+    told = f"Of {count} more, with today's instruction, {preferred} and {preferred_grep} were preferred"
+    assert f"{told}, {right} and {right_grep} were right, with {float(tokens):.1f} times." in _SENTENCES
 
     searches = {row[0].partition(" ")[0]: row for row in _read_rows("Compared with plain search")}
     for title, name in _SETS.items():
