@@ -150,7 +150,6 @@ class _ReplayPage:
         return f"<li>{sign}{path} {words} {place}{details}</li>"
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:
-        """Render the words nearest to a false quote, with their place and with the differences marked."""
         place, parts = describe_nearest(citation)
         if not place:
             return
@@ -173,7 +172,6 @@ class _ReplayPage:
         return self._render_below(self._library.root_id, shown)
 
     def _render_below(self, section_id: str, shown: Container[str]) -> str:
-        """Render the children of a section that are shown, in the order of the document."""
         items = []
         for child in self._library.children(section_id):
             if child in shown:
@@ -270,7 +268,6 @@ class _AnswerRenderer(Struct, frozen=True):
         return "".join(parts)
 
     def _render_link(self, text: str, link: Link) -> str:
-        """Render the words of a link. Only a web link stays a link."""
         if not link.href.startswith(("http://", "https://")):
             return text
         href = escape(sanitise_text(link.href))

@@ -171,7 +171,6 @@ class ConfirmDialog(Dialog[bool]):
 
 
 _NOTHING_TYPED = "Type something, or press esc to cancel."
-_NO_SUCH_PATH = "There is no file or folder with this path. Type another, or press esc."
 
 
 class PromptDialog(Dialog[str | None]):
@@ -239,13 +238,14 @@ class LocateDialog(PromptDialog):
     """Asks where missing documents of a conversation are. The result is the source with their new places."""
 
     def __init__(self, source: str) -> None:
+        problem = "There is no file or folder with this path. Type another, or press esc."
         super().__init__(
             "Where is the document now?",
             "" if is_standard_input(source) else join_sources(list_missing(source)),
             detail=format_missing(source),
             is_selected=True,
             foot=make_foot("enter to open it there", "esc to cancel"),
-            check=lambda typed: _NO_SUCH_PATH if is_source_missing(expand_sources(typed)) else "",
+            check=lambda typed: problem if is_source_missing(expand_sources(typed)) else "",
         )
         self._source = source
 

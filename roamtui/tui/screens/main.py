@@ -375,7 +375,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.conversation.start_new()
 
     def _resume_model(self) -> None:
-        """Use the model and server of the conversation that the person has resumed."""
         state = self.conversation.state
         if state.model not in ("", RECORDED, self.agent.model.name):
             model = self.session.options.services.make_model(state.model, state.server or None)

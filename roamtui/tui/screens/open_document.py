@@ -103,10 +103,10 @@ class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
                 lambda found: self.choose(replace(item, source=found, is_missing=False)) if found else None,
             )
         else:
-            self.accept(item, expand_sources(item.source))
+            self.accept(DocumentRequested(expand_sources(item.source), item.conversation_id), item.model)
 
-    def accept(self, offer: StartOffer, source: str) -> None:
-        """Act on an offer whose `source` may exist. A subclass implements this."""
+    def accept(self, request: DocumentRequested, model: Model | None) -> None:
+        """Act on a chosen source, and the model that its offer names. A subclass implements this."""
         raise NotImplementedError
 
     def action_complete(self) -> None:
@@ -153,16 +153,11 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
             self._opening = self._open(self._request.source, self._request.conversation_id, self._model)
 
     @override
-    def accept(self, offer: StartOffer, source: str) -> None:
-        request = DocumentRequested(source, offer.conversation_id)
-        self._open_unless_open(request, offer.model or self._model)
-
-    def _open_unless_open(self, request: DocumentRequested, model: Model | None) -> None:
-        if self._opening is None:
-            if self._is_open(request):
-                self.finish(request)
-            else:
-                self._opening = self._open(request.source, request.conversation_id, model)
+    def accept(self, request: DocumentRequested, model: Model | None) -> None:
+        if self._opening is None and self._is_open(request):
+            self.finish(request)
+        elif self._opening is None:
+            self._opening = self._open(request.source, request.conversation_id, model or self._model)
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def action_conversations(self) -> None:
@@ -170,7 +165,7 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
 
         dialog = ConversationsDialog(None, open_store(), self._keys, self._services)
         if request := await self.app.push_screen_wait(dialog):
-            self._open_unless_open(request, None)
+            self.accept(request, None)
         else:
             self._load_offers()  # conversations may have been renamed or deleted
 
@@ -222,8 +217,8 @@ class AddSourceDialog(SourceDialog[str | None]):
         super().__init__(services, keys, "Add a source to this conversation")
 
     @override
-    def accept(self, offer: StartOffer, source: str) -> None:
-        self.finish(source)
+    def accept(self, request: DocumentRequested, model: Model | None) -> None:
+        self.finish(request.source)
 
     @override
     def list_offers(self) -> tuple[StartOffer, ...]:

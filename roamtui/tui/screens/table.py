@@ -173,7 +173,6 @@ class TableScreen(Screen[None]):
 
     @work(group="checking", exclusive=True, exit_on_error=False)
     async def _recheck(self) -> None:
-        """Show which quotes the documents no longer have."""
         async for cell in recheck_cells(self.table, self.plan):
             self._redraw(cell)
 
@@ -198,7 +197,6 @@ class TableScreen(Screen[None]):
 
     @on(DataTable.CellHighlighted)
     def _show_details(self) -> None:
-        """Show the question, the value, its quote and its place below the grid."""
         column = self._grid.current_column
         cell = self._grid.current_cell
         view = self._detail_view
