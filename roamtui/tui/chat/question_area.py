@@ -79,21 +79,14 @@ class QuestionQueue:
         """The question whose turn it is, until it is part of the conversation."""
         self.is_shown = False
         """Whether the conversation already shows `current`."""
-        self._waiting: list[SentQuestion] = []
+        self.waiting: list[SentQuestion] = []
         """The questions after `current`, oldest first."""
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def add(self, sent: SentQuestion) -> None:
-        """Add a question, to wait for its turn."""
-        self._waiting.append(sent)
 
     def start_next(self) -> SentQuestion | None:
         """Let the next question have its turn, and return it, or None if none waits."""
-        if not self._waiting:
+        if not self.waiting:
             return None
-        self.current = self._waiting.pop(0)
+        self.current = self.waiting.pop(0)
         self.is_shown = False
         return self.current
 
@@ -105,12 +98,12 @@ class QuestionQueue:
 
     def take_back(self) -> SentQuestion | None:
         """Remove the newest question that is not part of the conversation, and return it, or None."""
-        return self._waiting.pop() if self._waiting else self.end_current()
+        return self.waiting.pop() if self.waiting else self.end_current()
 
     def list_unshown(self) -> list[str]:
         """List the questions that the conversation does not show yet, oldest first."""
         current = [] if self.current is None or self.is_shown else [self.current]
-        return [sent.question for sent in (*current, *self._waiting)]
+        return [sent.question for sent in (*current, *self.waiting)]
 
 
 class DraftKeeper:
@@ -323,7 +316,7 @@ class QuestionArea(Container):
             self.box.fill("")  # unlike `clear`, so that "undo" does not bring the question back
             self.box.return_draft()
         self.box.remember(event.question)
-        self._queue.add(SentQuestion(event.question, self.take_options()))
+        self._queue.waiting.append(SentQuestion(event.question, self.take_options()))
         self._ask_next()
         self.drafts.write()
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
@@ -342,7 +335,7 @@ class QuestionArea(Container):
             return
         self._worker = None
         unasked = self._queue.end_current()
-        if unasked is not None and (self._queue or self.box.text.strip()):
+        if unasked is not None and (self._queue.waiting or self.box.text.strip()):
             place = "" if self.box.has_focus else " in the question box"
             self.post_message(StatusMessage(f"Not asked · ↑{place} brings it back"))
         elif unasked is not None:
