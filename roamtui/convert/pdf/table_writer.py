@@ -185,7 +185,8 @@ class _TableLayout(NamedTuple):
         """Return the head of the labels and of each column. A head above several columns is repeated."""
         count = len(self.columns)
         texts: list[list[str]] = [[] for _ in range(count + 1)]
-        placed = _PlacedHeads(self.columns)
+        complete = next(filter(self._has_head_of_each_column, rows[:-1]), None)
+        placed = _PlacedHeads(self.columns, () if complete is None else complete.cells)
         for index in reversed(range(len(rows))):
             cells = list(rows[index].cells)
             dates = [cell for cell in rows[index - 1].cells if _DATE.fullmatch(cell.text)] if index else []
@@ -198,6 +199,9 @@ class _TableLayout(NamedTuple):
                     texts[number + 1].append(head.cell.text)
         return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]
 
+    def _has_head_of_each_column(self, row: PageRow) -> bool:
+        return [self._find_span(cell).first for cell in row.cells] == [*range(len(self.columns))]
+
     def _is_label_head(self, cells: Sequence[PageCell]) -> bool:
         cell = cells[0]
         first = self.columns[0]
@@ -209,12 +213,17 @@ class _TableLayout(NamedTuple):
 class _PlacedHeads:
     """The heads of a table, each with the columns below it. Rows are added from the lowest one upwards."""
 
-    def __init__(self, columns: Sequence[_Column]) -> None:
+    def __init__(self, columns: Sequence[_Column], complete: Sequence[PageCell]) -> None:
+        """Place heads above `columns`.
+
+        A row of heads may be `complete`, with a head of each column. It shows to which column a line of a
+        head below it belongs.
+        """
         self._bounds = list(columns)
         """Bounds of each column and its lowest head together. They show where the middle of the column is."""
         self._highest: list[_Head | None] = [None] * len(columns)
         """The highest head above each column so far."""
-        self._row_below: list[_Head] = []
+        self._row_below = [_Head(cell, _Span(number, number)) for number, cell in enumerate(complete)]
 
     def add_row(self, cells: Sequence[PageCell], overlaps: Sequence[_Span]) -> list[_Head]:
         """Place the cells of the next row above. `overlaps` has the columns that each of them overlaps."""

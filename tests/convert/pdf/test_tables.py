@@ -113,3 +113,9 @@ def test_years_beside_a_day_have_equal_shares_of_the_columns() -> None:
     years = (("June 30,", _LABEL), *_head(("2022", 380), ("2021", 540)))
     parts = _head(("Gross", 300), ("Net", 380), ("Gross", 460), ("Net", 540))
     assert _write_headed(years, parts, count=4) == ["June 30,", "2022 Gross", "2022 Net", "2021 Gross", "2021 Net"]
+
+
+def test_the_second_line_of_one_head_stays_in_its_column_although_all_heads_stand_left_of_their_figures() -> None:
+    first = _head(("Flexibles", 275), ("Rigid", 355), ("Total", 435))
+    second = (("($ million)", _LABEL), *_head(("Packaging", 355)))
+    assert _write_headed(first, second) == ["($ million)", "Flexibles", "Rigid Packaging", "Total"]
