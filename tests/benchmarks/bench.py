@@ -18,6 +18,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from roamtui.document.parse import parse_document
+from tests.benchmarks.long_conversation import bench_long_conversation
 from tests.benchmarks.measuring import TABLE_HEADER, compare, timed
 from tests.benchmarks.wide_tree import bench_tree
 from tests.real_documents import PROJECT_DIR
@@ -77,6 +78,7 @@ BENCHES: dict[str, Callable[[], list[str]]] = {
     "first-screen": bench_first_screen,
     "opening": bench_opening,
     "tree": lambda: asyncio.run(bench_tree()),
+    "long": lambda: asyncio.run(bench_long_conversation()),
 }
 
 
