@@ -73,6 +73,7 @@ _ORDINAL = re.compile(
     r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE
 )
 """A German ordinal number, without its full stop."""
+_BRACKET = re.compile(r"[()]")
 _LAST_WORD = re.compile(r"[\w.&]+$")
 _WORD = re.compile(r"\w+")
 _WORD_LENGTH_MAX = 40
@@ -86,7 +87,8 @@ def iter_sentence_ends(text: str) -> Iterator[int]:
     start = position = depth = 0
     for match in _END.finditer(text):
         stop, end = match.span()
-        depth += text.count("(", position, end) - text.count(")", position, end)
+        for bracket in _BRACKET.findall(text, position, end):
+            depth = max(0, depth + (1 if bracket == "(" else -1))
         position = end
         if depth > 0 and text.find(")", end, end + _PARENTHESIS_LENGTH_MAX) >= 0:
             continue

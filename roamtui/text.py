@@ -39,6 +39,7 @@ _SIGNS = re.compile(r"[\W_]+")
 _BLANK = re.compile(r"\s+")
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _FRONT_OPENING = re.compile(r"---[ \t]*\n(?=(?:#.*\n)*(?![#\- \t])[^:\n]+:[ \t\n]|---|\.\.\.)")
+_FRONT_LINE = re.compile(r"[ \t#\-\]}]|[^:\n]+:(?:[ \t]|$)|$")
 _FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _LETTER, _DIGIT, _SPACE, _END, _NON_ASCII, _OTHER = range(6)
 
@@ -96,12 +97,16 @@ def normalise_line_ends(text: str) -> str:
 def measure_front_matter(text: str) -> int:
     r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), or 0.
 
-    Front matter is empty, or its first line after comments is an entry such as `title: Fees`. Other text
-    below a line of dashes is not front matter.
+    Front matter is empty, or its first line after comments is an entry such as `title: Fees`, and so is each
+    other line that is not empty, indented, a comment, a list item or the end of a bracket. Other text below a
+    line of dashes is not front matter.
     """
     opening = _FRONT_OPENING.match(text)
     closing = _FRONT_CLOSING.search(text, opening.end()) if opening else None
-    return closing.end() if closing else 0
+    if opening is None or closing is None:
+        return 0
+    lines = text[opening.end() : closing.start()].split("\n")
+    return closing.end() if all(map(_FRONT_LINE.match, lines)) else 0
 
 
 def compute_body_start(text: str) -> int:

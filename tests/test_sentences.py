@@ -27,6 +27,7 @@ _DIVIDED = [
     "see No. 12 and No.1 The rest of 1.1 The end of 2020.1 All",
     "Am 3. Oktober 2020 nach dem 2. Mai. | Es endet.",
     "1. Preheat the oven to 5. | § 7. Confidentiality is due. | A.1 The lessor pays.",
+    "a) The rent (See section 3. It applies.) is due. | He agrees.",
     "Use System.Console, asp.net, v2.0-beta.3, java.util.List and Node.js. | Then use .NET.",
     "“Stop!” he said. | He said “Stop.” | The man left.",
     "Quoi ? ! | Oui !? | Non. . . . | Et . . . Voilà […] Bien [...] Fin",

@@ -149,7 +149,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @property
     def title(self) -> str:
         """Title of the root document, or the source if it has no title."""
-        return strip_anchor(self.root.title) or self.source
+        return self.root.title or self.source
 
     @cached_property
     def root_id(self) -> str:
@@ -202,7 +202,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         for document in self.documents:
             columns = document.columns
             for node_id, kind, title in zip(document.ids, columns.kinds, columns.titles, strict=True):
-                names = {normalise_name(title)}
+                names = {normalise_name(each) for each in {title, strip_anchor(title)}}
                 if kind is NodeKind.FILE:
                     names.add(normalise_name(self.node(node_id).doc))
                     names |= {posixpath.splitext(each)[0] for each in names}

@@ -21,7 +21,7 @@ from roamtui.web.urls import resolve_href
 
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_URL_END = ".,;:!?)*_]"
-"""Characters at the end of a bare URL that do not belong to it."""
+"""Characters at the end of a bare URL that do not belong to it, unless a ) closes a ( of the URL."""
 _AROUND_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _FULL_NAME = re.compile(r"(?<![a-z])full(?![a-z])")
 """A word in the names of files that have whole pages, such as llms-full.txt."""
@@ -97,7 +97,9 @@ def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str
     text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
     end = 0
     for match in _BARE_URL.finditer(text):
-        url = match.group().rstrip(_BARE_URL_END)
+        url = match.group()
+        while url[-1] in _BARE_URL_END and not (url[-1] == ")" and url.count("(") == url.count(")")):
+            url = url[:-1]
         words_before = sanitise_line(text[end : match.start()]).strip(_AROUND_TITLE).strip("\"'")
         yield shorten(words_before, _TITLE_LENGTH_MAX), url
         end = match.start() + len(url)

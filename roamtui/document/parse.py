@@ -11,7 +11,7 @@ from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.headings import restore_starts, scan_headings
 from roamtui.markdown.inline import extract_words
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line, shorten, strip_anchor
 from roamtui.sources.read import SourceText
 from roamtui.text import compute_body_start, measure_front_matter, normalise_line_ends
 
@@ -76,7 +76,7 @@ def parse_document(
         rows.insert(0, NodeRow(NodeKind.PREAMBLE, 0, "", 0))
     if is_too_deep:
         notes = (*notes, _TOO_DEEP)
-    title = sole_titles[0] if len(sole_titles) == 1 else ""
+    title = strip_anchor(sole_titles[0]) if len(sole_titles) == 1 else ""
     if front_title := _FRONT_TITLE.search(normalised, 0, front_length):
         title = title or " ".join(front_title[front_title.lastindex or 0].split())
     columns = make_columns(rows, len(text))

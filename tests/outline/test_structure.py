@@ -33,6 +33,14 @@ def test_a_path_names_a_file_and_an_ambiguous_title_names_nothing(tmp_path: Path
     assert explain_unresolved(library, "third.md > Use") == 'no section is called "third.md > Use" in the 2 files.'
 
 
+def test_a_title_is_named_without_its_anchor() -> None:
+    library = make_library("# Boats\n\n## Oars {#oars}\n\nA.\n\n## Masts\n\nB.\n")
+    named = [node_id for node_id in library.walk() if library.node(node_id).title.startswith("Oars")]
+    assert [resolve_name(library, name) for name in ("oars", "Boats > Oars", "Oars {#oars}")] == named * 3
+    double = make_library("# Boats\n\n## Oars {#oars}\n\nA.\n\n## Oars\n\nB.\n")
+    assert explain_unresolved(double, "Oars") == '2 sections are called "Oars".'
+
+
 def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> None:
     library = make_library(
         "# Law\n\n## § 43 Sale\n\nA.\n\n## § 433 Fees and more\n\nB.\n\n## § 433a Loss\n\nC.\n\n"
