@@ -138,6 +138,8 @@ def format_verification(citations: Sequence[Citation]) -> str:
     found = "found in the text"
     counts = Counter(found if citation.is_verified else citation.short_label for citation in quotes)
     order = (found, "found in another section", APART_LABEL, CHANGED_LABEL, UNREAD_LABEL)
+    if quotes and counts[found] == len(quotes):
+        return f"{len(quotes)}/{format_count(len(quotes), 'quote')} {found}"
     places = ", ".join(f"{counts[place]} {place}" for place in order if counts[place])
     return f"{format_count(len(quotes), 'quote')}: {places}" if quotes else ""
 

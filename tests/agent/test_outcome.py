@@ -97,7 +97,7 @@ async def test_a_quote_that_names_no_section_is_told_beside_the_count(written: s
     await answer(agent)
     state = agent.conversation.state
     (exchange,) = state.exchanges
-    told = "1 quote: 1 found in the text"
+    told = "1/1 quote found in the text"
     told += f" · 1 quote not looked up, because it names no section: {unnamed}" if unnamed else ""
     piped = render_report(AnswerReport(exchange, state.library), "scripted", is_laid_out=False)
     pages = (render_markdown(state, ""), unescape(render_html(state, "")), piped)

@@ -80,7 +80,7 @@ def test_a_question_is_answered_with_progress_text_and_sources(chat: Chat) -> No
     assert f"{answer}\n" in chat.out
     source = f'1. ✓ [{mooring}] Harbour rules > Moorings, line 7 (quote found in the text): "12 euros a night"'
     sentence = "In full: A mooring costs 12 euros a night."
-    assert f"\n{source}\n   {sentence}\n1 quote: 1 found in the text\n" in chat.out
+    assert f"\n{source}\n   {sentence}\n1/1 quote found in the text\n" in chat.out
     assert "Opened 1 section: Moorings" in chat.err
     assert chat.out.count("A night costs") == 1
 
