@@ -20,7 +20,7 @@ _CUE = re.compile(
     re.MULTILINE,
 )
 """A cue: its times and its lines. In a file without empty lines, the number of the next cue ends it."""
-_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+(?:([ \t]*\d+[ \t]*\n)[ \t\n]*(?=.*-->)|(?!.*-->))")
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+(?:([ \t]*\d+[ \t]*\n)[ \t\n]*+(?=.*-->)|(?!.*-->))")
 """Empty lines, except before times, but around the number of a cue. In SRT, they may be inside a cue."""
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")

@@ -97,9 +97,11 @@ def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str
     text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
     end = 0
     for match in _BARE_URL.finditer(text):
-        url = match.group()
-        while url[-1] in _BARE_URL_END and not (url[-1] == ")" and url.count("(") == url.count(")")):
-            url = url[:-1]
+        url = match.group().rstrip(_BARE_URL_END)
+        ending = match.group()[len(url) :]
+        closing = len(ending) - len(ending.lstrip(")"))
+        opened = max(0, url.count("(") - url.count(")"))
+        url += ")" * min(closing, opened)
         words_before = sanitise_line(text[end : match.start()]).strip(_AROUND_TITLE).strip("\"'")
         yield shorten(words_before, _TITLE_LENGTH_MAX), url
         end = match.start() + len(url)

@@ -101,7 +101,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "reply": lambda text: [_read_reply(start + text) for start in ("", "<tool_call>", "<think>")],
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
     "document": parse_document,
-    "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
+    "llms.txt": lambda text: [
+        parse_source_text(_name("llms.txt", f"# A\n\n{start}{text}")) for start in ("> b\n\n", "- http://a")
+    ],
     "Markdown": parse_markdown,
     "layout": _lay_out,
     "ids": lambda text: (strip_id_marks(text, ()), disguise_id_marks(text), [*iter_id_marks(text, (), lambda _: True)]),
@@ -116,7 +118,10 @@ READERS: dict[str, Callable[[str], object]] = {
     ],
     "web page": convert_html,
     "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),
-    "subtitles": lambda text: convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(), "a.srt"),
+    "subtitles": lambda text: [
+        convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{start}{text}\na\n".encode(), "a.srt")
+        for start in ("", "\n5\n")
+    ],
     "EPUB": lambda text: convert_epub(
         pack(make_epub_parts({"a": f"a {text}</p><p><a{text} id='b'>"}, nav="<ol><li><a href='text/a#b'>A</a></ol>")),
         "a",

@@ -23,7 +23,12 @@ _GROWTH_MAX = 40
 
 @pytest.mark.parametrize(
     ("name", "pieces", "longest"),
-    [*((name, PIECES, _COUNT) for name in READERS), ("words", ("– ", "★ "), _LONG_COUNT)],
+    [
+        *((name, PIECES, _COUNT) for name in READERS),
+        ("words", ("– ", "★ "), _LONG_COUNT),
+        ("llms.txt", (")",), _LONG_COUNT),
+        ("subtitles", (" ",), _LONG_COUNT),
+    ],
 )
 def test_reading_takes_time_by_the_length_of_a_text_not_by_its_square(
     name: str, pieces: tuple[str, ...], longest: int
