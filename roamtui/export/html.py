@@ -150,6 +150,7 @@ class _ReplayPage:
         return f"<li>{sign}{path} {words} {place}{details}</li>"
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:
+        """Render the words nearest to a false quote, with their place and with the differences marked."""
         place, parts = describe_nearest(citation)
         if not place:
             return
@@ -268,6 +269,7 @@ class _AnswerRenderer(Struct, frozen=True):
         return "".join(parts)
 
     def _render_link(self, text: str, link: Link) -> str:
+        """Render the words of a link. Only a web link stays a link."""
         if not link.href.startswith(("http://", "https://")):
             return text
         href = escape(sanitise_text(link.href))

@@ -44,6 +44,7 @@ def render_json(state: ConversationState, source: str) -> str:
 
 
 def _to_json_exchange(exchange: Exchange, source: str) -> dict[str, Any]:
+    """Convert a question and its answer to JSON values, with the other answers that it got."""
     return {
         "number": exchange.number,
         "question": exchange.question,

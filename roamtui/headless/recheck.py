@@ -199,6 +199,7 @@ class _QuoteList(Struct, kw_only=True):
             write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
 
     def _print_quotes(self) -> None:
+        """Write the quotes that a person should see, and how many quotes have each status."""
         listed = self.quotes
         if self.only_changes:
             listed = [quote for quote in listed if not quote.is_unchanged]

@@ -153,6 +153,7 @@ def _end_line(text: str) -> str:
 
 
 def _list_texts(library: Library, reference: Reference) -> list[str]:
+    """Return the source text of a section, of its part, or of the sections of a range."""
     section_id = reference.section_id
     if section_id in library and (problem := library.node(section_id).problem):
         raise SourceError(problem)
@@ -175,6 +176,7 @@ def _list_texts(library: Library, reference: Reference) -> list[str]:
 
 
 def _iter_texts(library: Library, section_id: str) -> Iterator[str]:
+    """Yield the text of a section, or of each loaded file of a folder."""
     if library.node(section_id).kind is not NodeKind.FOLDER:
         yield library.text_at(library.node(section_id).content_span)
         return

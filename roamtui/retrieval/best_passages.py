@@ -92,8 +92,8 @@ class _Candidate(NamedTuple):
 def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """List the content words of a question that the texts have, with any ending, as the question spells them.
 
-    Words next to each other are joined. Synonyms do not count. A part of a code or of words with
-    hyphens, such as the T of T-1204, is no word.
+    Words next to each other are joined. Synonyms do not count. A part of a code or of words with hyphens,
+    such as the T of T-1204, is no word.
     """
     matcher = TermMatcher.for_question(question, finds_synonyms=False)
     found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
@@ -160,8 +160,8 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, flo
     """Read the hits, and the sections below each that would open with it.
 
     Returns:
-        By section id: the score of the hit that brought the section, as a share of the best score and never
-        higher than that of an earlier hit; and the section's text.
+        Two mappings by section id. The first has the score of the hit that brought the section, as a share
+        of the best score; no hit has a higher one than an earlier hit. The second has the section's text.
     """
     hit_shares: dict[str, float] = {}
     texts: dict[str, str] = {}

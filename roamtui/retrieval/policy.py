@@ -26,8 +26,8 @@ COVERED_SHARE_MIN = 0.75
 HITS_TOKENS_MAX = 2_000
 """Maximum size of all excerpts. With 1,300, judges missed the second clause."""
 LATER_HITS_TOKENS_MAX = 1_200
-"""Maximum size of all excerpts of the searches that a model makes in one step. Compared with 2,000, 36
-questions cost 5 % less and 19 others 1 %; they lacked 1 % of what their answers quoted."""
+"""Maximum size of all excerpts of the searches that a model makes in one step. With 2,000, 36
+questions cost 5 % more, and 19 others 1 %; with 1,200, 1 % of what their answers quoted is left out."""
 HEAD_TOKENS = 40
 """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
 SENTENCE_EXCERPT_TOKENS = 60

@@ -191,7 +191,7 @@ class TermMatcher:
     """
 
     def __init__(self, terms: Iterable[str], language: Language, *, finds_synonyms: bool = True) -> None:
-        """Find `terms`, which come from `extract_query_terms`; in German, if wanted, by synonyms too."""
+        """Find `terms`, which come from `extract_query_terms`. With `finds_synonyms`, German synonyms count."""
         self.terms = tuple(terms)
         self.language = language
         self._terms_by_form: dict[str, str] = {}

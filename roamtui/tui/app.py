@@ -191,6 +191,7 @@ class RoamApp(App[None], inherit_bindings=False):
         return await self.push_screen_wait(dialog)
 
     def _add_page(self, screen: Screen[None], page: _Page) -> str:
+        """Give the screen of a document or of a table a mode, and return its name."""
         mode = f"page-{id(screen)}"
         self.add_mode(mode, lambda: screen)
         self._pages[mode] = page
@@ -208,6 +209,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 page.main_screen.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
     def action_next_document(self) -> None:
+        """Show the next document or table."""
         modes = list(self._pages)
         following = modes[(modes.index(self.current_mode) + 1) % len(modes)]
         if following == self.current_mode:

@@ -106,6 +106,7 @@ class BackgroundWork:
                 self._status.embedding = words
 
     async def _check_quotes(self) -> None:
+        """Look up the quotes of all answers in the current document, and say how many changed."""
         if changed := await self._agent.recheck_answers():
             words = f"{format_count(changed, 'quote')} changed since the answer"
             self._screen.post_message(NoticeRaised(words))

@@ -278,6 +278,7 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_answer(self, width: int) -> list[Content]:
+        """Draw the answer. Quotes have the colours of their verdicts. Marks and links can be followed."""
         answer = replace_verdict_marks(self.answer)
         citations = self.exchange.citations
         unsourced = self.exchange.unsourced

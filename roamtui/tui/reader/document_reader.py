@@ -177,6 +177,7 @@ class DocumentReader(Reader):
             self.open(page_id, offset=start - library.node(page_id).content_span.start)
 
     def action_back(self) -> None:
+        """Go back to the position before the last jump, or to the document whose link led to this one."""
         while self._jumps:
             position = self._jumps.pop()
             if position.section_id in self.library:
@@ -221,6 +222,7 @@ class DocumentReader(Reader):
             self._follow_link(link.href, self.section_id)
 
     def action_look(self) -> None:
+        """Open the first image in view, or else the PDF, in another program."""
         links = (shown.link for shown in self.lines.list_links(self.view_range))
         image = next((link for link in links if link.is_image), None)
         if image is not None:

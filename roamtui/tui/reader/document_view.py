@@ -122,6 +122,7 @@ def _split_at_blank_lines(text: str, start: int, end: int) -> Iterator[TextChunk
 
 
 def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
+    """Yield one chunk, or several if the span is too long for one."""
     prefix = ""
     while end - start > CHUNK_LENGTH_MAX:
         middle = start + CHUNK_LENGTH_MAX // 2

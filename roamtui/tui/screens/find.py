@@ -124,6 +124,7 @@ class MatchCursor:
 
 
 def _highlight(reader: Reader, found: FindResults, words: tuple[str, ...], index: int | None) -> None:
+    """Highlight words, and scroll to the match with this index, if any."""
     offset = None if index is None else found.matches[index].start
     number = "" if index is None else f" {index + 1:,}/{len(found.matches):,}"
     reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
@@ -265,6 +266,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
 
 def _list_texts(found: FindResults) -> Iterator[FindResult]:
+    """Yield the first sections that contain the phrase, each with the text around its first match."""
     library = found.library
     matches = found.matches
     count = format_count(len(matches), "match", "matches")

@@ -375,6 +375,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.conversation.start_new()
 
     def _resume_model(self) -> None:
+        """Use the model and server of the conversation that the person has resumed."""
         state = self.conversation.state
         if state.model not in ("", RECORDED, self.agent.model.name):
             model = self.session.options.services.make_model(state.model, state.server or None)
@@ -403,6 +404,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="sources", exit_on_error=False)
     async def action_add_source(self) -> None:
+        """Add a document, folder or site to the conversation, after the current question."""
         from roamtui.tui.screens.open_document import AddSourceDialog
 
         dialog = AddSourceDialog(self.session.options.services, self.keys)
@@ -446,6 +448,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
+        """Search. Mark the results in the outline, and show the chosen one in the reader."""
         from roamtui.tui.screens.find import FindDialog, MatchCursor
 
         before = self._match_cursor

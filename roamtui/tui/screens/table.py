@@ -197,6 +197,7 @@ class TableScreen(Screen[None]):
 
     @on(DataTable.CellHighlighted)
     def _show_details(self) -> None:
+        """Show the question, the value, its quote and its place below the grid."""
         column = self._grid.current_column
         cell = self._grid.current_cell
         view = self._detail_view
