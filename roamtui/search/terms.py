@@ -191,7 +191,10 @@ class TermMatcher:
     """
 
     def __init__(self, terms: Iterable[str], language: Language, *, finds_synonyms: bool = True) -> None:
-        """Find `terms`, which come from `extract_query_terms`. With `finds_synonyms`, German synonyms count."""
+        """Find `terms`, which come from `extract_query_terms`.
+
+        With `finds_synonyms`, German synonyms count as their terms.
+        """
         self.terms = tuple(terms)
         self.language = language
         self._terms_by_form: dict[str, str] = {}

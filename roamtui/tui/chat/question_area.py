@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 from textual import on
@@ -23,18 +22,16 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionReceived,
 )
-from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
 from roamtui.paths import expand_user
 from roamtui.program import QUIT_WORDS
 from roamtui.sanitiser import format_count, sanitise_line, shorten
 from roamtui.tui.actions import Keymap
+from roamtui.tui.chat.draft_keeper import DraftKeeper
 from roamtui.tui.chat.question_box import QuestionBox
+from roamtui.tui.chat.question_queue import QuestionQueue, SentQuestion
 from roamtui.tui.messages import StatusMessage
-
-if TYPE_CHECKING:
-    from roamtui.conversation.drafts import DraftFile
 
 _TITLE_LENGTH = 30
 """Maximum length of a section's title in the border of the question box."""
@@ -62,89 +59,6 @@ async def _await_cancelled(worker: Worker[None]) -> None:
     """Wait for a cancelled worker: one that had not begun reports its end only if someone waits for it."""
     with suppress(WorkerCancelled, WorkerFailed):
         await worker.wait()
-
-
-class SentQuestion(NamedTuple):
-    """A question, and how it is asked."""
-
-    question: str
-    options: AskOptions
-
-
-class QuestionQueue:
-    """Holds sent questions. One at a time has its turn; the others wait."""
-
-    def __init__(self) -> None:
-        self.current: SentQuestion | None = None
-        """The question whose turn it is, until it is part of the conversation."""
-        self.is_shown = False
-        """Whether the conversation already shows `current`."""
-        self.waiting: list[SentQuestion] = []
-        """The questions after `current`, oldest first."""
-
-    def start_next(self) -> SentQuestion | None:
-        """Let the next question have its turn, and return it, or None if none waits."""
-        if not self.waiting:
-            return None
-        self.current = self.waiting.pop(0)
-        self.is_shown = False
-        return self.current
-
-    def end_current(self) -> SentQuestion | None:
-        """End the current turn. Return its question if that did not become part of the conversation."""
-        unasked = self.current
-        self.current = None
-        return unasked
-
-    def take_back(self) -> SentQuestion | None:
-        """Remove the newest question that is not part of the conversation, and return it, or None."""
-        return self.waiting.pop() if self.waiting else self.end_current()
-
-    def list_unshown(self) -> list[str]:
-        """List the questions that the conversation does not show yet, oldest first."""
-        current = [] if self.current is None or self.is_shown else [self.current]
-        return [sent.question for sent in (*current, *self.waiting)]
-
-
-class DraftKeeper:
-    """Saves the unasked text of a question box in the drafts file of its conversation."""
-
-    def __init__(self, box: QuestionBox, conversation: Conversation) -> None:
-        self._box = box
-        self._conversation = conversation
-        self._file: DraftFile | None = None
-
-    def open_drafts(self, *, is_first: bool = False) -> list[str]:
-        """Open the file of the conversation's drafts, and return them.
-
-        With `is_first`, a new conversation takes over the drafts of an earlier run. A conversation whose
-        document was moved keeps its own drafts.
-        """
-        from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415
-
-        state = self._conversation.state
-        store = self._conversation.store
-        found: list[str] = []
-        if store is not None:
-            self._file = DraftFile(store, get_source_key(state.library), state.id)
-            with suppress(OSError):
-                if is_first or state.exchanges:
-                    self._file.adopt_newest(is_new=not state.exchanges)
-                found = self._file.load()
-        return found
-
-    def write(self) -> None:
-        """Write the typed text and the waiting questions. If that fails, they are only on the screen."""
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.write(self._box.drafts)
-
-    def release(self, *, is_kept: bool = True) -> None:
-        """Leave the drafts to the next program, or remove them."""
-        self.write()
-        if self._file is not None:
-            self._file.close(is_kept=is_kept)
-            self._file = None
 
 
 class QuestionArea(Container):
@@ -316,7 +230,7 @@ class QuestionArea(Container):
             self.box.fill("")  # unlike `clear`, so that "undo" does not bring the question back
             self.box.return_draft()
         self.box.remember(event.question)
-        self._queue.waiting.append(SentQuestion(event.question, self.take_options()))
+        self._queue.add(SentQuestion(event.question, self.take_options()))
         self._ask_next()
         self.drafts.write()
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
@@ -335,7 +249,7 @@ class QuestionArea(Container):
             return
         self._worker = None
         unasked = self._queue.end_current()
-        if unasked is not None and (self._queue.waiting or self.box.text.strip()):
+        if unasked is not None and (self._queue or self.box.text.strip()):
             place = "" if self.box.has_focus else " in the question box"
             self.post_message(StatusMessage(f"Not asked · ↑{place} brings it back"))
         elif unasked is not None:
