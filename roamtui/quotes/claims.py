@@ -28,6 +28,7 @@ from roamtui.conversation.citations import APART_LABEL, CHANGED_LABEL, QuoteStat
 from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, IdMark, iter_id_marks
+from roamtui.quotes.places import QuotableText
 from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
 from roamtui.quotes.words import read_words
@@ -134,12 +135,10 @@ def find_claimed_marks(text: str, library: Library | None) -> Iterator[IdMark]:
 
     Words that look like an id, but occur in the library's text, are ignored.
     """
-
-    def is_invented(mark: IdMark) -> bool:
-        words = text[mark.start : mark.end]
-        return library is None or not any(words in document.text for document in library.documents)
-
-    return iter_id_marks(text, () if library is None else library, is_invented)
+    if library is None:
+        return iter_id_marks(text, (), lambda _: True)
+    quoted = QuotableText(library)
+    return iter_id_marks(text, library, lambda mark: not quoted.has(text[mark.start : mark.end]))
 
 
 def read_claims(markdown: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import islice
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,20 +13,12 @@ from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.coverage import measure_coverage
-from roamtui.outline.ids import strip_id_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import FoundQuote, find_in_span, iter_in_span
-from roamtui.quotes.full_sentence import covers_whole_sentence, find_quoted_sentence
+from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_similar_words
-from roamtui.quotes.verdicts import (
-    PLACES_MAX,
-    choose_place,
-    make_citation,
-    make_found_citation,
-    resolve_citation,
-)
-from roamtui.quotes.words import read_plain_words
+from roamtui.quotes.places import QuotableText, QuotePlace
+from roamtui.quotes.verdicts import make_citation, make_found_citation, resolve_citation
 from roamtui.text import Span
 
 _NEAREST_MAX = 30
@@ -82,26 +72,26 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
     is no such section. If the quote was in another section, they are looked for near its former sentence.
     """
-    expected: str | None = None
-    if claim.section_id in library:
-        expected = claim.section_id
-    elif not claim.section_id and claim.anchor:
+    expected = claim.section_id
+    if not expected and claim.anchor:
         target = find_fragment(library, library.root, claim.anchor)
-        expected = None if target is None else target.section_id
-    if expected is not None and (problem := library.node(expected).problem):
-        return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
+        expected = "" if target is None else target.section_id
+    section = library.node(expected) if expected in library else None
+    if section is not None and section.problem:
+        return Finding(status=ClaimStatus.UNREACHABLE, message=section.problem)
     was_missing = claim.original_state is QuoteState.NOT_FOUND
     was_elsewhere = was_missing or claim.original_state is QuoteState.ELSEWHERE
     sentence = claim.sentence or ""
-    place = _find_words(
-        claim.quote, sentence, library, expected, claim.context, was_in_section=not was_elsewhere
+    text = QuotableText(library)
+    place = text.find_place(
+        claim.quote, [expected], claim.context, sentence=sentence, was_in_section=not was_elsewhere
     )
     if place is None:
-        similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
+        similar_in = text.list_spans() if section is None else [section.content_span]
         if claim.original_state is QuoteState.ELSEWHERE:
             similar_in = _list_similar(sentence or claim.quote, library)
         problem = next((document.problem for document in library.documents if document.problem), "")
-        if problem and claim.section_id and expected is None:
+        if problem and claim.section_id and section is None:
             similar_in = []  # the section may be in the document that cannot be read
         similar = find_similar_words(claim.quote, library, similar_in, similarity_min)
         if similar is not None:
@@ -109,13 +99,13 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
             status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
             return Finding(status=status, span=similar.span, section_id=section_id)
         status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.GONE
-        if expected is None or not library.node(expected).is_loaded:
+        if section is None or not section.is_loaded:
             problem = problem or replace(measure_coverage(library), left_out=()).gaps
             status = ClaimStatus.UNREACHABLE if problem else status
         return Finding(status=status, message=problem)
     found = place.found
     status = ClaimStatus.UNCHANGED
-    if (claim.section_id or claim.anchor) and not place.is_in_section:
+    if (claim.section_id or claim.anchor) and place.section_id is None:
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     if sentence and not place.has_sentence:
         status = ClaimStatus.SENTENCE_CHANGED
@@ -129,60 +119,8 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     )
 
 
-class _QuotePlace(NamedTuple):
-    found: FoundQuote
-    has_sentence: bool
-    """Whether the sentence that was kept with the quote is still around it."""
-    is_in_section: bool
-    """Whether the quote is in the claimed section."""
-
-
-def _find_words(
-    quote: str,
-    sentence: str,
-    library: Library,
-    section_id: str | None,
-    context: str = "",
-    *,
-    was_in_section: bool = True,
-) -> _QuotePlace | None:
-    """Find a quote in a section, or else in any document, that of the section first.
-
-    The quote is looked up as written, then without the ids that a model copied with it. Of several places,
-    the one with the `sentence` is chosen, or else the likeliest by the `sentence` and the `context`. If the
-    quote `was_in_section`, a place elsewhere needs the sentence, because many tables may have one figure.
-    """
-    section = None if section_id is None else library.node(section_id).content_span
-    texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
-    for words in dict.fromkeys((quote, strip_id_marks(quote, library))):
-        for text in texts if section is None else [section, *texts]:
-            places = [*islice(iter_in_span(words, library, text), PLACES_MAX)]
-            kept = next((place for place in places if _has_sentence(quote, sentence, place, library)), None)
-            has_left = was_in_section and section is not None and text is not section
-            found = kept
-            if found is None and not (has_left and sentence):
-                found = choose_place(places, library, sentence, context)
-            if found is not None:
-                return _QuotePlace(found, kept is not None, text is section)
-    return None
-
-
-def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
-    if not sentence:
-        return False
-    now = find_quoted_sentence(library, found.parts, is_exact=False)
-    if now is None or (sentence == quote and covers_whole_sentence(now)):
-        return sentence == quote
-    return read_plain_words(sentence).loose.keys == read_plain_words(now.text).loose.keys
-
-
-def _list_texts(library: Library) -> list[Span]:
-    documents = (document for document in library.documents if document.text)
-    return [Span(doc=document.key, start=0, end=len(document.text)) for document in documents]
-
-
 def _list_similar(sentence: str, library: Library) -> list[Span]:
-    similar = find_similar_words(sentence, library, _list_texts(library), SIMILARITY_MIN)
+    similar = find_similar_words(sentence, library, QuotableText(library).list_spans(), SIMILARITY_MIN)
     return [] if similar is None else [similar.span]
 
 
@@ -222,22 +160,19 @@ def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    read = [
-        Span(doc=doc, start=start, end=end)
-        for doc, bounds in state.collect_read().items()
-        for start, end in bounds
-    ]
-    cited_id = citation.section_id if citation.section_id in library else None
+    text = QuotableText(library)
+    read = QuotableText(library, state.collect_read()).list_spans()
     sentence = citation.original_sentence if citation.is_lost else ""
-    place = _find_words(citation.quote, sentence, library, cited_id)
+    place = text.find_place(citation.quote, [citation.section_id], sentence=sentence, was_in_section=True)
     if place is not None and not all(any(map(part.is_in, read)) for part in place.found.parts):
         return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
-    cited = [] if cited_id is None else [library.node(cited_id).content_span]
+    section_id = citation.section_id
+    cited = [library.node(section_id).content_span] if section_id in library else []
     for spans, similarity_min in (
         (_list_similar(sentence, library), SIMILARITY_MIN),
         (cited, SIMILARITY_MIN),
         (read, SIMILARITY_MIN),
-        (_list_texts(library), SIMILARITY_MIN),
+        (text.list_spans(), SIMILARITY_MIN),
         (read, CITED_SIMILARITY_MIN),
     ):
         if (similar := find_similar_words(citation.quote, library, spans, similarity_min)) is not None:
@@ -315,7 +250,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     if place is not None:
         span = place.found.span
         holder = library.find_node_at(span.doc, span.start) if is_gone else None
-        is_elsewhere = not (was_in_own and (place.is_in_section or is_gone))
+        is_elsewhere = not (was_in_own and (place.section_id is not None or is_gone))
         section_id = holder or citation.section_id
         again = make_found_citation(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
         marked = resolve_citation(citation, library)
@@ -340,14 +275,14 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     )
 
 
-def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own: bool) -> _QuotePlace | None:
+def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own: bool) -> QuotePlace | None:
     """Find a quote where it was, or else anywhere."""
-    section_id = citation.section_id if citation.section_id in library else None
-    span = resolve_citation(citation, library)
-    # The words may be there only as a part of longer words now.
-    found = None if span is None else find_in_span(quote, library, span)
-    if found is not None:
-        is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
-        if is_in_own or not citation.is_verified:
-            return _QuotePlace(found, has_sentence=False, is_in_section=is_in_own)
-    return _find_words(quote, citation.original_sentence, library, section_id, was_in_section=was_in_own)
+    section_ids = [citation.section_id]
+    if (span := resolve_citation(citation, library)) is not None:
+        # The words may be there only as a part of longer words now.
+        place = QuotableText(library, {span.doc: [(span.start, span.end)]}).find_place(quote, section_ids)
+        if place is not None and (place.section_id is not None or not citation.is_verified):
+            return place
+    return QuotableText(library).find_place(
+        quote, section_ids, sentence=citation.original_sentence, was_in_section=was_in_own
+    )

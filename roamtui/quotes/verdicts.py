@@ -8,8 +8,7 @@ the same way as a finished answer.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
-from itertools import chain, islice
+from collections.abc import Container, Sequence
 from operator import itemgetter
 
 from msgspec import Struct
@@ -21,18 +20,15 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.units import UnitKind, list_units, split_unit
-from roamtui.outline.ids import IdMark, iter_id_marks, strip_id_marks
-from roamtui.outline.labels import list_titles, make_path
-from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
+from roamtui.outline.ids import IdMark, iter_id_marks
+from roamtui.outline.labels import make_path
+from roamtui.quotes.find import FoundQuote, find_quote
 from roamtui.quotes.full_sentence import find_quoted_sentence
+from roamtui.quotes.places import QuotableText
 from roamtui.quotes.read import WORDS_MIN, CitedId, ParsedAnswer, Quotation, read_answer
-from roamtui.quotes.spans import widen_to_pages
 from roamtui.quotes.words import read_words
-from roamtui.search.terms import TermMatcher
-from roamtui.text import Bounds, Span, merge_bounds
+from roamtui.text import Bounds, Span
 
-PLACES_MAX = 1000
-"""Maximum number of places of a quote that are compared. One place may be found several times."""
 _ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
 
 
@@ -179,9 +175,7 @@ class QuoteChecker:
 
     def __init__(self, state: ConversationState) -> None:
         self._library = state.library
-        self._open_ids = tuple(state.open_sections)
-        self._excerpts = state.collect_excerpts()
-        self._read = state.collect_read()
+        self._text = QuotableText(state.library, state.collect_read())
         self._question = state.exchanges[-1].question if state.exchanges else ""
         self._cited: dict[tuple[object, ...], Citation | None] = {}
 
@@ -239,98 +233,32 @@ class QuoteChecker:
         return tuple(unnamed)
 
     def _read_answer(self, answer: str) -> ParsedAnswer:
-        marks = iter_id_marks(
-            answer, self._library, lambda mark: not self._has_read(answer[mark.start : mark.end])
-        )
-        return read_answer(answer, tuple(marks))
+        def is_invented(mark: IdMark) -> bool:
+            words = answer[mark.start : mark.end]
+            return words not in self._question and not self._text.has(words)
 
-    def _has_read(self, words: str) -> bool:
-        texts = ((self._library.documents_by_key[doc].text, bounds) for doc, bounds in self._read.items())
-        return words in self._question or any(
-            text.find(words, *each) >= 0 for text, bounds in texts for each in bounds
-        )
+        marks = iter_id_marks(answer, self._library, is_invented)
+        return read_answer(answer, tuple(marks))
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
         """Return a quote's citation, or None if neither it nor its sentence has an id.
 
-        The quote is looked up as written, then without the ids that the model copied with it. It cites the
-        first of its marks whose section contains it, or else its first mark.
+        It cites the first of its marks whose section contains it, or else its first mark.
         """
         if not quote.marks:
             return None
-        for words in dict.fromkeys((quote.text, strip_id_marks(quote.text, self._library))):
-            for mark in quote.marks:
-                places = self._list_in_section(words, mark.section_id)
-                if (found := self._choose(places, quote.context)) is not None:
-                    return make_found_citation(mark.section_id, self._library, words, found)
-            if not quote.is_code and (found := self._find_elsewhere(words, quote.context)) is not None:
-                section_id = quote.marks[0].section_id
-                return make_found_citation(section_id, self._library, words, found, is_elsewhere=True)
-        if quote.is_code:
+        section_ids = [mark.section_id for mark in quote.marks]
+        place = self._text.find_place(quote.text, section_ids, quote.context, self._question)
+        if quote.is_code and (place is None or place.section_id is None):
             return None
-        section_id = quote.marks[0].section_id
-        return make_citation(section_id, self._library, quote=quote.text, state=QuoteState.NOT_FOUND)
-
-    def _find_elsewhere(self, words: str, context: str) -> FoundQuote | None:
-        in_sections = (self._list_in_section(words, section_id) for section_id in self._open_ids)
-        in_excerpts = (self._list_in(words, doc, bounds) for doc, bounds in self._excerpts.items())
-        places = (self._choose(places, context) for places in chain(in_sections, in_excerpts))
-        return next(filter(None, places), None)
-
-    def _choose(self, places: Sequence[FoundQuote], context: str) -> FoundQuote | None:
-        return choose_place(places, self._library, context, self._question)
-
-    def _list_in_section(self, words: str, section_id: str) -> tuple[FoundQuote, ...]:
-        """List the places of a quote in the text of a section that the model got, and in its title."""
-        library = self._library
-        if section_id not in library:
-            return ()
-        node = library.node(section_id)
-        own = node.span
-        # A sentence may continue on the next page, even if each page is a section.
-        for span in dict.fromkeys((node.content_span, own, widen_to_pages(library, own))):
-            read = [*self._read.get(span.doc, ())]
-            if span == own and find_quote(words, node.title):
-                end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
-                # a model that has the id has read the title
-                read.append((own.start, own.end if end < 0 else end))
-            pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
-            places = self._list_in(words, span.doc, pieces)
-            if places := tuple(place for place in places if span.doc != own.doc or place.span.overlaps(own)):
-                return places
-        return ()
-
-    def _list_in(self, words: str, doc: str, pieces: Sequence[Bounds]) -> tuple[FoundQuote, ...]:
-        """List the places of a quote in pieces of a document, each read with the sections around it.
-
-        The model reads a version of the text without page footers, and may quote from that.
-        """
-        spans = [Span(doc=doc, start=start, end=end) for start, end in pieces if start < end]
-        return tuple(chain.from_iterable(iter_in_span(words, self._library, span) for span in spans))
-
-
-def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str) -> FoundQuote | None:
-    """Choose the likeliest place of a quote, or return None if there are none.
-
-    An exact place comes before one written otherwise, and a whole cell, item or sentence before a part. Of
-    equal places, choose the one whose sentence and titles share most words with the first context, then with
-    the next.
-    """
-    ranked: dict[tuple[bool, bool], list[FoundQuote]] = defaultdict(list)
-    for place in islice(places, PLACES_MAX):
-        ranked[place.is_exact, place.fills_unit].append(place)
-    best = ranked[max(ranked)] if ranked else []
-    if len(best) < 2:
-        return next(iter(best), None)
-    matchers = [*map(TermMatcher.for_question, contexts)]
-
-    def count_shared(place: FoundQuote) -> list[int]:
-        around = find_quoted_sentence(library, place.parts, is_exact=False)
-        section_id = library.find_node_at(place.span.doc, place.span.start) or library.root_id
-        text = " ".join([*list_titles(library, section_id), "" if around is None else around.text])
-        return [len(matcher.find_terms(text)) for matcher in matchers]
-
-    return max(best, key=count_shared)
+        if place is None:
+            state = QuoteState.NOT_FOUND
+            return make_citation(section_ids[0], self._library, quote=quote.text, state=state)
+        is_elsewhere = place.section_id is None
+        section_id = place.section_id or section_ids[0]
+        return make_found_citation(
+            section_id, self._library, place.quote, place.found, is_elsewhere=is_elsewhere
+        )
 
 
 def make_found_citation(

@@ -14,6 +14,7 @@ from roamtui.conversation.events import OpenStatus, Origin, QuestionsRewound
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.document.library import Library
 from roamtui.headless.answer_lines import render_answer
+from roamtui.quotes.current_text import update_citations
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
@@ -129,7 +130,10 @@ def test_a_sentence_goes_on_over_the_end_of_a_page_that_is_a_section() -> None:
         (third, (first, second, third), _ELSEWHERE),
     ):
         one = expand_by_agent(begin(state), *opened)[0]
-        assert _list_found(f"It says {quote} [{{{title}}}].", one) == [(title, quote.strip('"'), found)]
+        answer = f"It says {quote} [{{{title}}}]."
+        assert _list_found(answer, one) == [(title, quote.strip('"'), found)]
+        answered = replace(one.exchanges[-1], citations=_cite(answer, one))
+        assert update_citations(replace(one, exchanges=(answered,))) == (), "the same text, so the same verdict"
 
 
 _CHARGES = """# Charges

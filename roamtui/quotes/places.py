@@ -1,0 +1,150 @@
+"""Find the place of a quote in a text: in what a model has read, or in all that the documents say now.
+
+One rule serves both. The quote is looked up in the sections that it names, then everywhere: as written, then
+without the ids that a model copied with it. Of several places, the one with the sentence that was kept with
+the quote is chosen, or else the likeliest.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice
+from typing import NamedTuple
+
+from roamtui.document.library import Library
+from roamtui.outline.ids import strip_id_marks
+from roamtui.outline.labels import list_titles
+from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
+from roamtui.quotes.full_sentence import covers_whole_sentence, find_quoted_sentence
+from roamtui.quotes.spans import widen_to_pages
+from roamtui.quotes.words import read_plain_words
+from roamtui.search.terms import TermMatcher
+from roamtui.text import Bounds, Span, merge_bounds
+
+_PLACES_MAX = 1000
+"""Maximum number of places of a quote that are compared. One place may be found several times."""
+
+
+class QuotePlace(NamedTuple):
+    """Where a text has a quote."""
+
+    found: FoundQuote
+    quote: str
+    """The quote, without the ids that were copied with it if the text has it only without them."""
+    section_id: str | None
+    """The named section that has it, or None if it is elsewhere."""
+    has_sentence: bool
+    """Whether the sentence that was kept with the quote is still around it."""
+
+
+class QuotableText:
+    """The text of a library in which quotes are looked up: parts of its documents, or all of them."""
+
+    def __init__(self, library: Library, read: Mapping[str, Sequence[Bounds]] | None = None) -> None:
+        """Take what a model has `read`, by the key of the document, or else all documents."""
+        if read is None:
+            read = {
+                document.key: [(0, len(document.text))] for document in library.documents if document.text
+            }
+        self._library = library
+        self._bounds = read
+
+    def list_spans(self, doc: str | None = None) -> list[Span]:
+        """List the parts of all documents, or of one."""
+        docs = self._bounds if doc is None else [doc]
+        return [Span(doc=each, start=start, end=end) for each in docs for start, end in self._bounds[each]]
+
+    def has(self, words: str) -> bool:
+        """Return whether it has exactly these characters."""
+        documents = self._library.documents_by_key
+        return any(
+            documents[each.doc].text.find(words, each.start, each.end) >= 0 for each in self.list_spans()
+        )
+
+    def find_place(
+        self,
+        quote: str,
+        section_ids: Sequence[str],
+        *contexts: str,
+        sentence: str = "",
+        was_in_section: bool = False,
+    ) -> QuotePlace | None:
+        """Find a quote in the first of the named sections that has it, or else anywhere, or return None.
+
+        The documents of these sections come before others. Of several places, the one with the `sentence` is
+        chosen, or else the likeliest by the `sentence` and the `contexts`. If the quote `was_in_section`, a
+        place elsewhere needs the sentence, because many tables may have one figure.
+        """
+        library = self._library
+        named = [each for each in section_ids if each in library]
+        named_docs = {library.node(each).content_span.doc for each in named}
+        docs = sorted(self._bounds, key=lambda doc: doc not in named_docs)
+        needs_sentence = bool(was_in_section and named and sentence)
+        for words in dict.fromkeys((quote, strip_id_marks(quote, library))):
+            in_sections = ((each, self._list_in_section(words, each)) for each in named)
+            anywhere = ((None, self._list_in(words, self.list_spans(doc))) for doc in docs)
+            for section_id, places in chain[tuple[str | None, Sequence[FoundQuote]]](in_sections, anywhere):
+                kept = next(
+                    (place for place in places if _has_sentence(quote, sentence, place, library)), None
+                )
+                found = kept
+                if found is None and places and (section_id is not None or not needs_sentence):
+                    found = _choose_place(places, library, sentence, *contexts)
+                if found is not None:
+                    return QuotePlace(found, words, section_id, kept is not None)
+        return None
+
+    def _list_in_section(self, words: str, section_id: str) -> Sequence[FoundQuote]:
+        """List the places of a quote in the text of a section, and in its title."""
+        library = self._library
+        node = library.node(section_id)
+        own = node.span
+        # A sentence may continue on the next page, even if each page is a section.
+        for span in dict.fromkeys((node.content_span, own, widen_to_pages(library, own))):
+            bounds = [*self._bounds.get(span.doc, ())]
+            if span == own and find_quote(words, node.title):
+                end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
+                # a model that has the id has read the title
+                bounds.append((own.start, own.end if end < 0 else end))
+            pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(bounds)]
+            spans = [Span(doc=span.doc, start=start, end=end) for start, end in pieces if start < end]
+            places = self._list_in(words, spans)
+            if places := [place for place in places if span.doc != own.doc or place.span.overlaps(own)]:
+                return places
+        return ()
+
+    def _list_in(self, words: str, spans: Sequence[Span]) -> Sequence[FoundQuote]:
+        places = chain.from_iterable(iter_in_span(words, self._library, span) for span in spans)
+        return [*islice(places, _PLACES_MAX)]
+
+
+def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
+    if not sentence:
+        return False
+    now = find_quoted_sentence(library, found.parts, is_exact=False)
+    if now is None or (sentence == quote and covers_whole_sentence(now)):
+        return sentence == quote
+    return read_plain_words(sentence).loose.keys == read_plain_words(now.text).loose.keys
+
+
+def _choose_place(places: Sequence[FoundQuote], library: Library, *contexts: str) -> FoundQuote:
+    """Choose the likeliest place of a quote.
+
+    An exact place comes before one written otherwise, and a whole cell, item or sentence before a part. Of
+    equal places, choose the one whose sentence and titles share most words with the first context, then with
+    the next.
+    """
+    ranked: dict[tuple[bool, bool], list[FoundQuote]] = defaultdict(list)
+    for place in places:
+        ranked[place.is_exact, place.fills_unit].append(place)
+    best = ranked[max(ranked)]
+    if len(best) == 1:
+        return best[0]
+    matchers = [*map(TermMatcher.for_question, contexts)]
+
+    def count_shared(place: FoundQuote) -> list[int]:
+        around = find_quoted_sentence(library, place.parts, is_exact=False)
+        section_id = library.find_node_at(place.span.doc, place.span.start) or library.root_id
+        text = " ".join([*list_titles(library, section_id), "" if around is None else around.text])
+        return [len(matcher.find_terms(text)) for matcher in matchers]
+
+    return max(best, key=count_shared)
