@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.approvals import ApprovalGuard
+from roamtui.agent.brief import BriefRequestBuilder, remove_calls
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.first_request import choose_pages
 from roamtui.agent.offline import add_passages, answer_offline
@@ -118,16 +119,9 @@ class AnswerLoop(Struct, kw_only=True):
         if self.model.name == OFFLINE:
             self.outcome = await answer_offline(conversation, self.search.searcher, question, options)
             return
-        requests = self._make_requests()
-        conversation.set_budget(requests.budget)
-        await requests.begin(question, options)
-        self.reply = Reply(is_brief=requests.brief is not None)
-        self.stopped = await self._run_steps(requests)
-        state = conversation.state
-        self.outcome = await asyncio.to_thread(make_outcome, state, self.reply, self.stopped)
-        if self.reply.is_brief:
-            self.outcome = await add_passages(self.outcome, state, self.search.searcher)
-        citations = await asyncio.to_thread(add_nearest, self.outcome.citations, state)
+        answer = self._answer_briefly if self.model.small_reason else self._answer_in_steps
+        self.outcome = await answer(question, options)
+        citations = await asyncio.to_thread(add_nearest, self.outcome.citations, conversation.state)
         self.outcome = replace(self.outcome, citations=citations)
 
     async def _finish(self) -> None:
@@ -175,33 +169,48 @@ class AnswerLoop(Struct, kw_only=True):
                 await conversation.load(pages, Origin.AGENT)
         return options
 
-    def _make_requests(self) -> RequestBuilder:
-        """Make the builder of the requests. A small model gets no tools."""
+    async def _answer_briefly(self, question: str, options: AskOptions) -> QuestionAnswered:
+        """Ask a small model once, and add passages to an answer without a source."""
+        conversation = self.conversation
+        searcher = self.search.searcher
+        requests = BriefRequestBuilder(
+            conversation=conversation, model=self.model, searcher=searcher, options=self.options
+        )
+        await requests.begin(question, options)
+        self.reply = Reply(step_count=1)
+        is_sent = await self._ask_model(requests, allows_calls=False)
+        self.stopped = StopReason.ANSWERED if is_sent else StopReason.COST
+        self.reply = replace(self.reply, text=remove_calls(self.reply.text))
+        outcome = await asyncio.to_thread(make_outcome, conversation.state, self.reply, self.stopped)
+        self.outcome = replace(outcome, unsourced=(), unnamed=())  # it was not asked for ids
+        return await add_passages(self.outcome, conversation.state, searcher)
+
+    async def _answer_in_steps(self, question: str, options: AskOptions) -> QuestionAnswered:
         searcher = self.search.searcher
         has_room = self.model.window_tokens >= WINDOW_TOKENS_DEFAULT
         library = self.conversation.state.library
-        tools = make_tools(library, has_search=searcher is not None, has_room=has_room)
-        return RequestBuilder(
+        requests = RequestBuilder(
             conversation=self.conversation,
             model=self.model,
             searcher=searcher,
             options=self.options,
-            tools={} if self.model.small_reason else tools,
+            tools=make_tools(library, has_search=searcher is not None, has_room=has_room),
         )
+        await requests.begin(question, options)
+        self.stopped = await self._run_steps(requests)
+        return await asyncio.to_thread(make_outcome, self.conversation.state, self.reply, self.stopped)
 
     async def _run_steps(self, requests: RequestBuilder) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
         conversation = self.conversation
         calls = self.calls
-        steps_max = 1 if self.reply.is_brief else self.options.steps_max
+        steps_max = self.options.steps_max
         for number in range(1, steps_max + 1):
             self.reply = replace(self.reply, step_count=number)
             is_last = number == steps_max or not calls.may_call
             if not await self._ask_model(requests, allows_calls=not is_last):
                 return StopReason.COST
             text = self.reply.text
-            if self.reply.is_brief:
-                break
             if calls.uses and is_last:
                 uses = tuple(replace(use, result=LIMIT_REACHED) for use in calls.take_uses())
                 await conversation.apply(StepRecorded(step=Step(text="", uses=uses)))

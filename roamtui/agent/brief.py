@@ -7,13 +7,23 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+from typing_extensions import override
+
 from roamtui.agent.first_request import QuestionContext, list_history_texts, search_or_warn
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
+from roamtui.agent.requests import RequestBuilder
+from roamtui.agent.specs import list_specs
+from roamtui.agent.tools import Tool
+from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Origin
 from roamtui.conversation.messages import Message, Role
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.question_flow import prepare_question
+from roamtui.conversation.state import ConversationState, fold_events
+from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
-from roamtui.models.base import ModelRequest
+from roamtui.models.base import ModelRequest, TextDelta
+from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.labels import format_path
 from roamtui.retrieval import policy
 from roamtui.retrieval.excerpt import choose_excerpts
@@ -34,11 +44,57 @@ _FRAME_TOKENS = 60
 """Tokens of the words around the text and the question."""
 
 
-def make_brief_request(text: str, questions: Sequence[str], note: str) -> ModelRequest:
-    """Make the request for the last of `questions`. `note` may ask for a kind of answer, or be empty."""
-    question = f"Question: {complete_follow_up(questions)}"
-    parts = filter(None, [text, BRIEF_INSTRUCTION, note, question])
-    return ModelRequest(messages=(Message(role=Role.USER, text="\n\n".join(parts)),))
+class BriefRequestBuilder(RequestBuilder, kw_only=True):
+    """Builds the one request of a question, and shortens its text until it fits."""
+
+    tools: Mapping[str, Tool] = {}
+    text: str = ""
+    """What the question is asked about."""
+
+    @override
+    async def begin(self, question: str, options: AskOptions) -> None:
+        """Record the question with the text that is sent with it."""
+        self.conversation.set_budget(self.budget)
+        state = self.conversation.state
+        state = fold_events(state, *prepare_question(state, options))
+        found = await self._choose_text(state, question, options.within, self.budget.messages_max)
+        asked, search_events = self._make_events(state.library, question, options, found)
+        asked = replace(asked, number=len(state.exchanges) + 1, preface=found.text)
+        # The person may have opened or closed sections during the search.
+        preparation = prepare_question(self.conversation.state, options)
+        await self.conversation.apply(*preparation, asked, *search_events)
+
+    @override
+    async def build(self, limit: int, *, allows_calls: bool) -> ModelRequest:
+        """Build the request. Choose a shorter text if it has more than `limit` estimated tokens."""
+        state = self.conversation.state
+        asked = state.exchanges[-1]
+        earlier = replace(state, exchanges=state.exchanges[:-1])
+        question = f"Question: {complete_follow_up(state.questions)}"
+        while True:
+            parts = filter(None, [self.text, BRIEF_INSTRUCTION, self.options.question_note, question])
+            message = Message(role=Role.USER, text="\n\n".join(parts))
+            excess = estimate_message_tokens([message]) - limit
+            if excess <= 0 or not self.text:
+                return ModelRequest(messages=(message,))
+            room = max(0, estimate_tokens(self.text) - excess)
+            await self._choose_text(earlier, asked.question, asked.within, room)
+
+    async def _choose_text(
+        self, earlier: ConversationState, question: str, within: str | None, room: int
+    ) -> QuestionContext:
+        found = await choose_brief_context(
+            earlier, question, within, self.searcher, room_tokens=room, warn=self._warn
+        )
+        self.text = found.text
+        return found
+
+
+def remove_calls(text: str) -> str:
+    """Remove the calls that a small model writes although it was offered no tools."""
+    reader = ReplyReader([spec.name for spec in list_specs(has_search=True, has_room=False)])
+    events = [*reader.feed(text), *reader.finish()]
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
 async def choose_brief_context(

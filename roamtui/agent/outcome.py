@@ -4,12 +4,10 @@ from msgspec import Struct
 
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS, TITLES
 from roamtui.agent.reading import measure_reading
-from roamtui.agent.specs import list_specs
 from roamtui.conversation.events import QuestionAnswered, StopReason
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
-from roamtui.models.base import FinishReason, TextDelta
-from roamtui.models.reply_reader import ReplyReader
+from roamtui.models.base import FinishReason
 from roamtui.outline.coverage import measure_coverage
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker, list_unsourced
@@ -42,8 +40,6 @@ class Reply(Struct, frozen=True, kw_only=True):
     broken_call: str = ""
     """A call in the reply that cannot be read, as the model wrote it."""
     step_count: int = 0
-    is_brief: bool = False
-    """Whether it answers the one short request of a small model."""
 
 
 def make_outcome(
@@ -58,7 +54,7 @@ def make_outcome(
     citations = checker.list_citations(answer)
     unsourced: tuple[Bounds, ...] = ()
     unnamed: tuple[Bounds, ...] = ()
-    if is_complete and not reply.is_brief:  # a small model is not asked for ids
+    if is_complete:
         unsourced = list_unsourced(answer, citations, state.library)
         unnamed = checker.list_unnamed(answer)
     if stopped is StopReason.COST:
@@ -106,13 +102,8 @@ def _choose_reply(checker: QuoteChecker, state: ConversationState, reply: Reply)
     """
     exchange = state.exchanges[-1]
     own = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
-    last = reply.text
-    if reply.is_brief:  # a small model writes calls although it was offered no tools
-        reader = ReplyReader([spec.name for spec in list_specs(has_search=True, has_room=False)])
-        events = [*reader.feed(last), *reader.finish()]
-        last = "".join(event.text for event in events if isinstance(event, TextDelta))
     texts: list[str] = []
-    for text in (reply.rejected_text or "", last):
+    for text in (reply.rejected_text or "", reply.text):
         is_ours = text.strip() not in TITLES and all(line.strip() in own for line in text.splitlines())
         is_repeated = is_ours or state.nonce in text
         texts.append("" if is_repeated or not any(map(str.isalnum, text)) else strip_blank_lines(text))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.brief import choose_brief_context, make_brief_request
 from roamtui.agent.first_request import (
     QuestionContext,
     choose_question_context,
@@ -18,20 +17,20 @@ from roamtui.agent.first_request import (
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import SYSTEM, WHOLE_NOTE
 from roamtui.agent.tools import Tool
-from roamtui.conversation.budget import RequestBudget, estimate_message_tokens, share_window
+from roamtui.conversation.budget import RequestBudget, share_window
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuestionAsked, WarningRaised
+from roamtui.conversation.events import QuestionAsked, SectionsSearched, WarningRaised
 from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import estimate_hits_room, prepare_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions
+from roamtui.document.library import Library
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.worker_protocol import ModelFailure
 from roamtui.outline.coverage import measure_coverage
 from roamtui.retrieval.question_search import list_whole_document
 from roamtui.search.searcher import Searcher
-from roamtui.text import estimate_tokens
 
 
 class RequestBuilder(Struct, kw_only=True):
@@ -44,21 +43,17 @@ class RequestBuilder(Struct, kw_only=True):
     options: AgentOptions
     tools: Mapping[str, Tool]
     """Tools that the model may call, by name."""
-    brief: QuestionContext | None = None
-    """The text of the one short request, if the model is small."""
     hits_text: str = ""
     """What search found for the question."""
 
     async def begin(self, question: str, options: AskOptions) -> None:
         """Record the question with the text that is sent with it: search results, or a whole document."""
+        self.conversation.set_budget(self.budget)
         within = options.within
         state = self.conversation.state
         state = fold_events(state, *prepare_question(state, options))
         found = QuestionContext()
-        if self.model.small_reason:
-            found = await self._choose_brief(state, question, within, self.budget.messages_max)
-            self.brief = found
-        elif self.options.sends_hits:
+        if self.options.sends_hits:
             room = estimate_hits_room(state, question, await self._build_prompt_context(state))
             view = make_view(state, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
@@ -66,23 +61,7 @@ class RequestBuilder(Struct, kw_only=True):
                 self.searcher, view, question, within, earlier, warn=self._warn
             )
             self.hits_text = found.text
-        asked = QuestionAsked(
-            question=question,
-            within=within,
-            model=self.model.name,
-            server=self.model.facts.server,
-            asked_at=get_time(),
-            excerpts=found.listed.excerpts,
-            named_words=found.listed.named_words,
-            is_one_shot=options.is_one_shot,
-        )
-        searched = make_search_event(state.library, question, found.hits, found.listed.section_ids)
-        search_events = (searched,) if found.hits else ()
-        if self.brief is not None:
-            asked = replace(asked, number=len(state.exchanges) + 1, preface=found.text)
-            preparation = prepare_question(self.conversation.state, options)
-            await self.conversation.apply(*preparation, asked, *search_events)
-            return
+        asked, search_events = self._make_events(state.library, question, options, found)
         opened = tuple(each for each in found.auto_opened if each not in state.open_sections)
         context = await self._build_prompt_context(state, opened, has_clear_hit=found.has_clear_hit)
         context = replace(context, search_events=search_events)
@@ -91,13 +70,22 @@ class RequestBuilder(Struct, kw_only=True):
         if self._is_whole_open(self.conversation.state):
             self.tools = {}
 
-    async def _choose_brief(
-        self, state: ConversationState, question: str, within: str | None, room: int
-    ) -> QuestionContext:
-        earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
-        return await choose_brief_context(
-            earlier, question, within, self.searcher, room_tokens=room, warn=self._warn
+    def _make_events(
+        self, library: Library, question: str, options: AskOptions, found: QuestionContext
+    ) -> tuple[QuestionAsked, tuple[SectionsSearched, ...]]:
+        """Make the events of a question and of the search for it."""
+        asked = QuestionAsked(
+            question=question,
+            within=options.within,
+            model=self.model.name,
+            server=self.model.facts.server,
+            asked_at=get_time(),
+            excerpts=found.listed.excerpts,
+            named_words=found.listed.named_words,
+            is_one_shot=options.is_one_shot,
         )
+        searched = make_search_event(library, question, found.hits, found.listed.section_ids)
+        return asked, (searched,) if found.hits else ()
 
     def _warn(self, message: str) -> None:
         self.conversation.publish(WarningRaised(message=message))
@@ -142,8 +130,6 @@ class RequestBuilder(Struct, kw_only=True):
 
     async def build(self, limit: int, *, allows_calls: bool) -> ModelRequest:
         """Build the next request. Shorten it if its messages have more than `limit` estimated tokens."""
-        if self.brief is not None:
-            return await self._build_brief(self.brief, limit)
         conversation = self.conversation
         context = await self._build_prompt_context(conversation.state)
         context = replace(context, budget=replace(context.budget, messages_max=limit))
@@ -153,18 +139,6 @@ class RequestBuilder(Struct, kw_only=True):
             tools=tuple(tool.spec for tool in self.tools.values()),
             allows_calls=allows_calls,
         )
-
-    async def _build_brief(self, brief: QuestionContext, limit: int) -> ModelRequest:
-        state = self.conversation.state
-        asked = state.exchanges[-1]
-        while True:
-            request = make_brief_request(brief.text, state.questions, self.options.question_note)
-            excess = estimate_message_tokens(request.messages) - limit
-            if excess <= 0 or not brief.text:
-                return request
-            room = max(0, estimate_tokens(brief.text) - excess)
-            brief = await self._choose_brief(state, asked.question, asked.within, room)
-            self.brief = brief
 
     def learn_from_refusal(self, failure: ModelFailure, tokens: int, sent_tokens: int) -> int:
         """Learn from a request that was too long. Return how many tokens the next messages may have.
