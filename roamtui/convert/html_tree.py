@@ -178,7 +178,9 @@ def _convert_formulas(root: Any) -> None:
     """Convert formulas between brackets with backslashes, as scripts of pages do, but not in code."""
     for text in root.xpath(_FORMULAS_XPATH):
         owner = text.getparent()
-        setattr(owner, "text" if text.is_text else "tail", FORMULA.sub(_replace_formula, text))
+        place = "text" if text.is_text else "tail"
+        # Where tags were removed, one text is in several nodes.
+        setattr(owner, place, FORMULA.sub(_replace_formula, getattr(owner, place)))
 
 
 def _replace_formula(match: re.Match[str]) -> str:
