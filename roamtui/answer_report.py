@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
-from roamtui.conversation.citations import APART_LABEL, CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity, format_cost
 from roamtui.conversation.state import Exchange
@@ -135,13 +135,15 @@ class AnswerReport:
 def format_verification(citations: Sequence[Citation]) -> str:
     """Format how many quotes were found, and where. Empty without quotes. This does not say that they fit."""
     quotes = [citation for citation in citations if citation.quote is not None]
-    found = "found in the text"
+    if not quotes:
+        return ""
+    found = QuoteState.EXACT.label.removeprefix("quote ")
+    total = format_count(len(quotes), "quote")
+    quotes.sort(key=lambda citation: ([*QuoteState].index(citation.state), citation.label))
     counts = Counter(found if citation.is_verified else citation.short_label for citation in quotes)
-    order = (found, "found in another section", APART_LABEL, CHANGED_LABEL, UNREAD_LABEL)
-    if quotes and counts[found] == len(quotes):
-        return f"{len(quotes)}/{format_count(len(quotes), 'quote')} {found}"
-    places = ", ".join(f"{counts[place]} {place}" for place in order if counts[place])
-    return f"{format_count(len(quotes), 'quote')}: {places}" if quotes else ""
+    if counts[found] == len(quotes):
+        return f"{len(quotes)}/{total} {found}"
+    return f"{total}: {', '.join(f'{count} {place}' for place, count in counts.items())}"
 
 
 def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:

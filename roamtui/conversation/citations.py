@@ -35,12 +35,11 @@ class QuoteState(StrEnum):
         return _QUOTE_LABELS[self][1]
 
 
-UNREAD_LABEL = "not in the text that the model read"
 _QUOTE_LABELS = {
     QuoteState.EXACT: ("quote found in the text", "✓"),
     QuoteState.RESPELLED: ("quote found in the text, written otherwise", "✓"),
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
-    QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
+    QuoteState.NOT_FOUND: ("quote not in the text that the model read", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
     QuoteState.PASSAGE: ("found by roamtui", ""),
 }
