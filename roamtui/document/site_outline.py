@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 from itertools import chain, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
@@ -20,7 +21,7 @@ from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.sanitiser import format_count, sanitise_line, shorten
-from roamtui.web.page import USER_AGENT, FetchedPage
+from roamtui.web.page import USER_AGENT, FetchedPage, FetchError
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
@@ -55,12 +56,19 @@ class _ListedPage(NamedTuple):
 def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bool) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap has them.
 
-    Pages that robots.txt disallows are left out, but its rules with wildcards are ignored. `first` is the
-    home page, and `title` its title. `is_own` says whether this is the site that the person named.
+    Pages that robots.txt disallows are left out, but its rules with wildcards are ignored. If the site fails
+    to send its rules, all pages are disallowed (RFC 9309). `first` is the home page, and `title` its title.
+    `is_own` says whether this is the site that the person named.
     """
     reason = files.explain_missing_list()
     robots_url = urljoin(first.final_url, "/robots.txt")
-    rules = _fetch_body(files, robots_url)
+    try:
+        rules = _fetch_body(files, robots_url)
+    except SourceError as error:
+        status = error.status if isinstance(error, FetchError) else None
+        if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return None
+        rules = b""
     robots = RobotFileParser()
     robots.parse(rules[:_ROBOTS_BYTES_MAX].decode("utf-8-sig", "replace").splitlines())
     origin = origin_of(first.final_url)
@@ -130,15 +138,16 @@ def _make_list(
 
 
 def _fetch_body(files: SiteFiles, url: str) -> bytes:
-    """Fetch a file, and unpack it if it is compressed. Return nothing if there is none."""
-    with suppress(SourceError):
-        body = files.fetch(url).body
-        try:
-            is_packed = body.startswith(b"\x1f\x8b")
-            return zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX) if is_packed else body
-        except zlib.error:
-            files.note_problem(f"{url} sent damaged data. Try again.")
-    return b""
+    """Fetch a file, and unpack it if it is compressed, or raise a `SourceError`."""
+    body = files.fetch(url).body
+    if not body.startswith(b"\x1f\x8b"):
+        return body
+    try:
+        return zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX)
+    except zlib.error:
+        problem = f"{url} sent damaged data. Try again."
+        files.note_problem(problem)
+        raise FetchError(problem) from None
 
 
 def _find_in_sitemaps(
@@ -153,7 +162,9 @@ def _find_in_sitemaps(
     count = 0
     is_cut = False
     for sitemap in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list
-        text = _fetch_body(files, sitemap).decode("utf-8", "replace")
+        text = ""
+        with suppress(SourceError):
+            text = _fetch_body(files, sitemap).decode("utf-8", "replace")
         is_cut = is_cut or _SITEMAP_END.search(text) is None
         is_index = _SITEMAP_INDEX.search(text[:2_000]) is not None
         for match in _LOCATION.finditer(text):

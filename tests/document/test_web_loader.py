@@ -294,6 +294,15 @@ def test_an_outline_from_a_part_of_the_sitemaps_says_so(sitemaps: list[str], pag
         assert root.left_out == (() if is_whole else ("pages in lists that were not read",))
 
 
+@pytest.mark.parametrize(("status", "is_listed"), [(503, False), (403, True), (404, True)])
+def test_a_site_that_fails_to_send_its_robots_txt_forbids_its_pages(status: int, *, is_listed: bool) -> None:
+    with FakeSite({"/": HOME.format(""), "/robots.txt": SitePage(status=status)}) as site:
+        site.pages["/sitemap.xml"] = make_sitemap(site, "/about")
+        library = open_site(site)
+        assert (site.url("/about") in list_links(library)) is is_listed
+        assert is_listed or "/robots.txt cannot be fetched now" in library.notes[0]
+
+
 def test_only_a_part_of_a_huge_robots_txt_is_read_and_that_is_said() -> None:
     rules = b"User-agent: *\nDisallow: /private/\n" + b"Disallow: /x*y$\n" * 60_000
     with FakeSite({"/": HOME.format(""), "/robots.txt": SitePage(body=rules)}) as site:
@@ -350,7 +359,7 @@ def test_only_the_site_that_a_person_named_is_said_to_be_read_by_the_first_quest
     def fetch(url: str, **_: object) -> FetchedPage:
         body = {"": HOME.format(""), "sitemap.xml": "<urlset><loc>/a</loc></urlset>"}.get(url.rpartition("/")[2])
         if body is None:
-            raise FetchError("There is nothing else.")
+            raise FetchError("There is nothing else.", status=404)
         final_url = url.replace("moved", "other")
         return FetchedPage(url=url, final_url=final_url, media_type="text/html", charset=None, body=body.encode())
 
