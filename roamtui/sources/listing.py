@@ -62,6 +62,10 @@ class SkippedKind(Enum):
         return self.value[1]
 
 
+_WatchedStamp = tuple[int, int]
+"""The inode that a path leads to, and when it was last changed, in nanoseconds."""
+
+
 class ListedFile(Struct, frozen=True, kw_only=True):
     """A file of a source."""
 
@@ -84,8 +88,13 @@ class Listing(Struct, frozen=True, kw_only=True):
     """The names of skipped files and folders, by their kind."""
     is_cut: bool = False
     """Whether there are more files than `FILES_MAX`."""
-    watched: tuple[Path, ...] = ()
-    """Folders that were walked, and each `.gitignore`. If one is written to, the listing is out of date."""
+    watched: Mapping[Path, _WatchedStamp | None] = {}
+    """The stamp of each folder that was walked, and of each `.gitignore`, from before it was read."""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether there may be other files now: since it was read, a folder or `.gitignore` has changed."""
+        return any(_stamp_watched(path) != stamp for path, stamp in self.watched.items())
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -127,18 +136,15 @@ def list_folder(folder: Path) -> Listing:
     except (OSError, RuntimeError) as error:
         reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
+    # The folder that the person named may be a link, which may lead elsewhere later.
+    watched = {path: _stamp_watched(path) for path in (folder.absolute(), root, root / _IGNORE_NAME)}
     is_ignored = _read_gitignore(root)
     files: dict[str, ListedFile] = {}
     skipped: dict[SkippedKind, list[str]] = {kind: [] for kind in SkippedKind}
-    ignore_file = root / _IGNORE_NAME
-    watched = [folder.absolute()]  # a link may lead elsewhere later
-    if ignore_file.is_file():
-        watched.append(ignore_file)
     for place, inner, names in os.walk(
         root, onerror=lambda error: skipped[SkippedKind.UNREADABLE].append(Path(error.filename).name)
     ):
         prefix = "".join(f"{format_file_name(part)}/" for part in Path(place).relative_to(root).parts)
-        watched.append(Path(place))
         for name in names:
             path = Path(place, name)
             key = prefix + format_file_name(name)
@@ -159,6 +165,7 @@ def list_folder(folder: Path) -> Listing:
         if prefix.count("/") >= DEPTH_MAX:
             skipped[SkippedKind.TOO_DEEP] += [prefix + format_file_name(name) for name in inner]
             inner.clear()
+        watched.update((path, _stamp_watched(path)) for path in (Path(place, name) for name in inner))
     if not files:
         raise SourceError(
             f"{folder} contains no document that roamtui can read. Name another folder, or a file."
@@ -169,8 +176,16 @@ def list_folder(folder: Path) -> Listing:
         files={key: files[key] for key in keys},
         skipped={kind: names for kind, names in skipped.items() if names},
         is_cut=len(files) > FILES_MAX,
-        watched=tuple(watched),
+        watched=watched,
     )
+
+
+def _stamp_watched(path: Path) -> _WatchedStamp | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _escapes(path: Path, root: Path) -> bool:
@@ -283,7 +298,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
         return list_folder(paths[0])
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     files: dict[str, ListedFile] = {}
-    watched: list[Path] = []
+    watched: dict[Path, _WatchedStamp | None] = {}
     skipped: defaultdict[SkippedKind, list[str]] = defaultdict(list)
     is_cut = False
     listed: set[Path] = set()
@@ -293,7 +308,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
             is_cut = is_cut or listing.is_cut
             for kind, names in listing.skipped.items():
                 skipped[kind] += [f"{name}/{other}" for other in names]
-            watched.extend(listing.watched)
+            watched.update(listing.watched)
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
             check_file(path)
@@ -306,7 +321,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
         files=dict(islice(files.items(), FILES_MAX)),
         skipped=skipped,
         is_cut=is_cut or len(files) > FILES_MAX,
-        watched=tuple(watched),
+        watched=watched,
     )
 
 
@@ -331,12 +346,12 @@ class DocumentFile(Struct, frozen=True):
 def locate_document(source: str, doc: str) -> DocumentFile | None:
     """Return the file of a document of a library, or None if it is not on this machine, as a web page."""
     paths = [Path(path) for path in split_sources(source)]
-    path = paths[0]
+    path: Path | None = paths[0]
     inner = doc
     if len(paths) > 1:
         name, _, inner = doc.partition("/")
-        path = assign_keys(paths).get(name, path.parent / doc)
-    file = path / inner if inner else path
-    if not file.is_file():
+        path = assign_keys(paths).get(name)
+    file = path / inner if path and inner else path
+    if path is None or file is None or not file.is_file():
         return None
     return DocumentFile(file, path if inner else path.parent)

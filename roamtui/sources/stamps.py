@@ -3,7 +3,6 @@
 import stat
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from roamtui.errors import SourceError
@@ -32,7 +31,6 @@ class FileStamps:
         self._paths = [Path(path) for name in sources if is_path(name) for path in split_sources(name)]
         self._lock = threading.Lock()
         self._listing: Listing | None = None
-        self._watched_times: list[tuple[int, int]] = []
 
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
@@ -41,19 +39,11 @@ class FileStamps:
         replaces it.
         """
         with self._lock:
-            if self._listing is None or _read_watched_times(self._listing) != self._watched_times:
+            if self._listing is None or self._listing.is_outdated:
                 try:
                     self._listing = list_files(self._paths)
                 except SourceError:
                     self._listing = None
                     return None
-                self._watched_times = _read_watched_times(self._listing)
             stamps = {key: stamp_source(str(file.path)) for key, file in self._listing.files.items()}
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}
-
-
-def _read_watched_times(listing: Listing) -> list[tuple[int, int]]:
-    """Return which folder or file each watched path leads to, and its last change, or [] if one is gone."""
-    with suppress(OSError):
-        return [(status.st_ino, status.st_mtime_ns) for status in map(Path.stat, listing.watched)]
-    return []

@@ -1,7 +1,7 @@
 """Listings of folders and of several sources: their files, the order, skipped and changed files."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
-from roamtui.sources.listing import list_files, list_folder, locate_document, read_listed
+from roamtui.sources.listing import Listing, list_files, list_folder, locate_document, read_listed
 from roamtui.sources.source_names import join_sources, make_short_name, split_sources
 from roamtui.sources.stamps import FileStamps
 from tests.sources.listings import keys, write
@@ -166,7 +166,7 @@ def test_a_link_that_a_person_named_is_followed(tmp_path: Path) -> None:
 
 def test_files_of_several_folders_are_at_the_top_by_their_names(tmp_path: Path) -> None:
     names = {"x/a.md": "a.md (x)", "y/z/a.md": "a.md (z)", "x/b.md": "b.md", "v/z/a.md": "a.md (z) (2)"}
-    write(tmp_path, *names, "y/docs/c.md")
+    write(tmp_path, *names, "y/docs/c.md", "x/d.md")
     listing = list_files([*(tmp_path / name for name in names), tmp_path / "y/docs", tmp_path / "y/docs/c.md"])
     assert keys(listing) == [*names.values(), "docs", "docs/c.md"]
     for name, key in (*names.items(), ("y/docs/c.md", "docs/c.md")):
@@ -174,6 +174,7 @@ def test_files_of_several_folders_are_at_the_top_by_their_names(tmp_path: Path) 
         found = locate_document(listing.source, key)
         assert found is not None
         assert found.path == tmp_path / name
+    assert locate_document(listing.source, "d.md") is None  # nobody named this file
     with pytest.raises(SourceError, match="Did you mean"):
         list_files([tmp_path / "x/a.md", tmp_path / "x/aa.md"])
 
@@ -198,6 +199,24 @@ def test_a_change_shows_in_the_stamp_of_its_file_only(tmp_path: Path, name: str,
         path.unlink()
     after = stamps.read() or {}
     assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == {name}
+
+
+def test_a_file_that_is_written_while_its_folder_is_listed_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "a/one.md", "b/two.md")
+    for name in ("", "a", "b"):
+        os.utime(tmp_path / name, ns=(1, 1))  # so that a change in the same tick shows
+
+    def list_and_write(paths: Sequence[Path]) -> Listing:
+        listing = list_files(paths)
+        write(tmp_path, "a/new.md")
+        return listing
+
+    monkeypatch.setattr("roamtui.sources.stamps.list_files", list_and_write)
+    stamps = FileStamps([str(tmp_path)])
+    stamps.read()
+    assert "a/new.md" in (stamps.read() or {})
 
 
 def test_a_link_to_another_version_of_a_folder_is_noticed(tmp_path: Path) -> None:
