@@ -6,17 +6,21 @@ from functools import reduce
 
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.words import HYPHEN
+from roamtui.text import ROMAN_NUMERALS
 
 Join = Callable[[str, str], str]
 """Joins two lines, which may share a hyphenated word."""
 
 NON_LETTERS = re.compile(r"[\W\d_]+")
+_NUMERALS = "|".join(ROMAN_NUMERALS)
 _NUMBER = re.compile(
     r"(?:(?:(?:part\s+[iv]+\W+)?items?|chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre"
-    r"|annexe|lecture)\s*)?"
-    r"(?:\d{1,3}(?:\.\d{1,3}){0,5}(?:\s?\(?[a-c]\)?)?|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-]|$)[.:)\s\u2014\u2013-]*",
+    r"|annexe|lecture)(?:\s+|(?=\d)))?"
+    rf"(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,5}}(?:\s?\(?[a-c]\)?)?|(?-i:{_NUMERALS.upper()}|[A-Z]|(?:{_NUMERALS}|[a-z])(?=[.:)])))"
+    r"(?=[.:)\s\u2014\u2013-]|$)[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
+"""A single capital is a number even before a space, because appendices are numbered so: "A Proofs"."""
 ROWS_MAX = 4
 LENGTH_MAX = 150
 """Maximum length of a title that is not bold, in characters."""

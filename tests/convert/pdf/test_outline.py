@@ -65,6 +65,14 @@ def test_a_contents_page_without_page_numbers_is_resolved_by_its_links() -> None
     assert all(place < end for place, end in zip(places, starts[1:], strict=False))
 
 
+def test_a_listed_title_continues_with_a_word_in_letters_of_numerals() -> None:
+    titles = ["Boats", "Duties of a", "Civil mast", "Sails", "Noted: a", "Mix of ropes"]
+    pages = [0, 1, 1, 2, 3, 3]
+    contents = [replace(line, links_to=1 + page) for page, line in zip(pages, lay_out(*titles), strict=True)]
+    found = ["Boats", "Duties of a Civil mast", "Sails", "Noted: a Mix of ropes"]
+    assert _outline([contents, *(lay_out(f"* {title}", *_PROSE) for title in found)]) == [(1, each) for each in found]
+
+
 def test_the_numbers_of_a_contents_page_give_the_levels() -> None:
     titles = ["1 Boats", "1.1 Hulls", "1.2 Keels", "2 Masts", "2.1 Sails"]
     pages = [_number(lay_out(title, *_PROSE), number) for number, title in enumerate(titles, start=1)]
