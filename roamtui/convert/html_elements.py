@@ -8,7 +8,9 @@ from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_MORE_BLOCKS = "colgroup dialog hgroup legend object search template audio video canvas"
+_MORE_BLOCKS = (
+    "colgroup dialog hgroup legend listing marquee object plaintext search template xmp audio video canvas"
+)
 BLOCKS = BLOCK_TAGS.union(LISTS, _MORE_BLOCKS.split())
 """Elements that start and end a line."""
 _SIGNS = {Emphasis.STRONG: "**", Emphasis.ITALIC: "*", Emphasis.STRUCK: "~~", Emphasis.CODE: "`"}

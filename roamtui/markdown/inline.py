@@ -3,6 +3,7 @@
 import re
 
 from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.formulas import write_plain_script
 from roamtui.sanitiser import sanitise_line
 
 EMPHASES = (
@@ -32,7 +33,8 @@ _HIDDEN = re.compile(
 """Comments, and lines of rules and fences."""
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")
 _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")
-_MARK = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?(?:>|\Z)")
+_SCRIPT = re.compile(r"<(sup|sub)>([^<>\n]*)</\1>", re.IGNORECASE)
+_TAG = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?(?:>|\Z)")
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)])[ \t]+|\|)+", re.MULTILINE)
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _SIGNS = re.compile(r"(?<![\d*])\*+(?=[^\s*])|(?<=[^\s*])\*+(?![\d*])|__+|`+|~~|(?<!\w)_|_(?!\w)")
@@ -55,11 +57,15 @@ def extract_words(text: str) -> str:
         text = _CODE_SPAN.sub(lambda match: match[2].translate(_SHIELD), text)
         text = _ESCAPED.sub(lambda match: match[1].translate(_SHIELD), text)
         text = _LINK.sub(r"\1", _IMAGE.sub("", _HIDDEN.sub("", text)))
-        text = _LINE_MARKS.sub("", strip_tags(text))
+        text = _SCRIPT.sub(lambda match: write_plain_script(match[2], match[1].lower()), text)
+        text = _LINE_MARKS.sub("", _TAG.sub(_replace_tag, text))
         text = _SIGNS.sub("", _CELL_BORDER.sub(" ", text)).translate(_UNSHIELD)
     return sanitise_line(text)
 
 
-def strip_tags(text: str) -> str:
-    """Replace the tags of HTML with spaces, but keep other words in angle brackets."""
-    return _MARK.sub(lambda match: " " if match[1].lower() in HTML_ELEMENTS else match[0], text)
+def _replace_tag(match: re.Match[str]) -> str:
+    """Return what stands between the words around a tag. Other words in angle brackets stay."""
+    name = match[1].lower()
+    if name not in HTML_ELEMENTS:
+        return match[0]
+    return " " if name in ("br", "img") or name in BLOCK_TAGS else ""
