@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from roamtui.markdown.escaping import escape_inline, write_heading, write_row
+from roamtui.markdown.figures import is_figure
 from roamtui.markdown.table_header import join_heads
 from roamtui.sanitiser import shorten
 
@@ -13,13 +14,12 @@ _TITLE_CELL_LENGTH_MAX = 24
 """Maximum length of a cell in the title of a section. An outline must have room for two cells."""
 REPEATED_LENGTH_MAX = 200
 """A longer text is not repeated in the other columns and rows that its cell covers."""
-_NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
 def is_header(cells: Iterable[str]) -> bool:
-    """Return whether no cell of a row is a number other than a year."""
-    return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in cells)
+    """Return whether no cell of a row is a figure other than a year."""
+    return all(_YEAR.fullmatch(text) or not is_figure(text.strip()) for text in cells)
 
 
 def write_table(header_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:

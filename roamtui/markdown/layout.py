@@ -61,10 +61,10 @@ _GRID = RunStyle(TextRole.GRID)
 _COLUMN_GAP = Run(" │ ", _GRID)
 _WORD_WIDTH_MAX = 60
 """Maximum width in cells of a word in a table that is not broken."""
-_FIGURE_LETTERS_MAX = 3
-"""Maximum number of letters in a figure. They are its currency or unit, as in ``32 MiB``."""
-_FIGURES_MIN = 0.8
-"""Minimum share of figures in the filled cells of a column. Financial statements have a few words there."""
+_VALUE_LETTERS_MAX = 3
+"""Maximum number of letters in a value. They are its currency or unit, as in ``32 MiB``."""
+_VALUES_MIN = 0.8
+"""Minimum share of values in the filled cells of a column. Financial statements have a few words there."""
 _Cells = Sequence[list[Run]]
 
 
@@ -278,11 +278,14 @@ def _put_before(lines: Sequence[Line], first: Run, other: Run) -> list[Line]:
 
 
 def _align(column: _Cells) -> str:
-    """Choose the alignment of a column: right if it has two or more cells, and most are figures."""
+    """Choose the alignment of a column: right if it has two or more cells, and most are values.
+
+    A value is any text with few letters, such as a date, and not only a figure.
+    """
     filled = list(filter(None, ("".join(run.text for run in cell).strip() for cell in column)))
-    figures = [cell for cell in filled if sum(map(str.isalpha, cell)) <= _FIGURE_LETTERS_MAX]
-    has_digit = any(map(str.isdecimal, "".join(figures)))
-    return "right" if has_digit and len(filled) > 1 and len(figures) >= _FIGURES_MIN * len(filled) else ""
+    values = [cell for cell in filled if sum(map(str.isalpha, cell)) <= _VALUE_LETTERS_MAX]
+    has_digit = any(map(str.isdecimal, "".join(values)))
+    return "right" if has_digit and len(filled) > 1 and len(values) >= _VALUES_MIN * len(filled) else ""
 
 
 def _compute_column_widths(columns: Sequence[_Cells], room: int, *, can_scroll: bool) -> list[int]:

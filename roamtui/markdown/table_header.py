@@ -91,7 +91,7 @@ class TableHeader:
         heads = join_heads(self._rows[top:bottom])
         pairs = [*zip(heads, cells, strict=True)][1:]
         is_known = all(head or not (cell in _DASHES or any(map(str.isalnum, cell))) for head, cell in pairs)
-        return heads if is_known and not any(map(_is_amount, heads[1:])) else None
+        return heads if is_known and not any(map(_may_be_amount, heads[1:])) else None
 
     @cached_property
     def _rows(self) -> list[list[str]]:
@@ -129,17 +129,20 @@ def join_heads(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _is_header_row(cells: Sequence[str]) -> bool:
-    has_heads = any(cells[1:]) and not any(map(_is_amount, cells[1:]))
+    has_heads = any(cells[1:]) and not any(map(_may_be_amount, cells[1:]))
     return has_heads and _UNIT.match(cells[0]) is not None
 
 
 def _has_only_years(cells: Sequence[str]) -> bool:
     heads = [*filter(None, cells[1:])]
-    return bool(heads) and all(_YEAR.search(head) and not _is_amount(head) for head in heads)
+    return bool(heads) and all(_YEAR.search(head) and not _may_be_amount(head) for head in heads)
 
 
-def _is_amount(text: str) -> bool:
-    """Return whether a text is an amount, and not a head such as a year or "Level 1"."""
+def _may_be_amount(text: str) -> bool:
+    """Return whether a text may be an amount, and not a head such as a year or "Level 1".
+
+    In case of doubt it may, unlike a figure as `is_figure` says: "10–20" may be a head or a range of amounts.
+    """
     rest = _YEAR.sub("", text)
     has_digit = any(map(str.isdigit, rest))
     return _AMOUNT.search(text) is not None or (has_digit and _LETTER.search(rest) is None) or text in _DASHES

@@ -9,7 +9,7 @@ from statistics import median
 from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import ENUMERATOR, PageCell, PageRow
 from roamtui.convert.pdf.table_writer import write_page_table
-from roamtui.convert.pdf.tables import PageText, is_figure
+from roamtui.convert.pdf.tables import PageText, is_printed_figure
 from roamtui.convert.pdf.word_tables import detect_word_tables, write_word_table
 from roamtui.convert.pdf.words import HYPHENS, ends_in_divided_word, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
@@ -178,10 +178,11 @@ class MarkdownWriter:
                 is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
             for before, cell in pairwise(row.cells):
                 # A justified line has wide gaps inside a sentence, but "47" and "119" are two cells.
-                is_inside = is_justified and not is_figure(cell.text)
+                is_inside = is_justified and not is_printed_figure(cell.text)
                 are_cells = _is_wide_gap(before, cell, row) and not is_inside
                 are_figures = all(
-                    is_figure(each.text) and any(map(str.isdigit, each.text)) for each in (before, cell)
+                    is_printed_figure(each.text) and any(map(str.isdigit, each.text))
+                    for each in (before, cell)
                 )
                 line += f"{' | ' if are_cells or are_figures else ' '}{cell.text}"
             if lines and ends_in_divided_word(lines[-1]) and line[0].isalpha():

@@ -13,7 +13,7 @@ from roamtui.convert.pdf.tables import (
     YEAR,
     compute_label_gap,
     is_data_row,
-    is_figure,
+    is_printed_figure,
 )
 from roamtui.convert.pdf.words import HYPHEN, write_words
 
@@ -121,7 +121,7 @@ def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
     """Return the columns of figures. The labels start at the left `edge` of the table."""
     figures: list[_Column] = []
     for row in filter(is_data_row, rows):
-        has_label = not is_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
+        has_label = not is_printed_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
         cells = row.cells[1:] if has_label else row.cells
         figures += [_Column(cell.x0, cell.x1) for cell in cells]
     figures.sort()
@@ -161,7 +161,7 @@ class _TableLayout(NamedTuple):
                     misfits += 1
                 positions = range(span.first + 1, (span.first if is_data else span.last) + 2)
             # Two figures in one cell would be read as one number.
-            misfits += is_figure(line[positions[0]]) and is_figure(cell.text)
+            misfits += is_printed_figure(line[positions[0]]) and is_printed_figure(cell.text)
             for position in positions:
                 line[position] = f"{line[position]} {cell.text}".strip()
         return line, misfits

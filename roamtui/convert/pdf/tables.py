@@ -9,14 +9,13 @@ from msgspec import Struct, field
 from roamtui.convert.pdf.pdfium import PageLink
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.words import SUPERSCRIPT
+from roamtui.markdown.figures import FIGURE
 
 _FIGURE = re.compile(
-    r"(?:(?:[A-Z]{1,2}\s?)?[$€£¥]\s?)?[(\[]?\s?[-–—−+~<>±]?\s?[$€£¥]?\s?(?:\d[\d,.]*|\.\d+)\s?[)\]]?\s?"
-    r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†|"
-    rf"{SUPERSCRIPT}))*"
+    rf"{FIGURE}(?:\s?(?:x|X|pts?|bps?|pp|bn|[MmBK])\s?[)\]]?)?(?:\s?(?:\(\w{{1,2}}\)|\*{{1,3}}|†|{SUPERSCRIPT}))*"
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
-"""A number with currency, sign, unit and note mark, or a sign for a missing number: a dash, "n/a", "NM"."""
+"""A figure with its unit and note marks, or a sign for a missing one: a dash, "n/a", "NM"."""
 _AMOUNT = re.compile(r"[$€£¥]\s?\d|\d\s?%")
 YEAR = re.compile(
     rf"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|{SUPERSCRIPT})*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
@@ -80,21 +79,21 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
     return tables
 
 
-def is_figure(text: str) -> bool:
-    """Return whether a text is a number or a sign for a missing number."""
+def is_printed_figure(text: str) -> bool:
+    """Return whether a text is a figure as printed tables have them, or a sign for a missing one."""
     return _FIGURE.fullmatch(text) is not None
 
 
 def is_data_row(row: PageRow) -> bool:
     """Return whether a row has several cells and ends in a figure."""
-    return len(row.cells) > 1 and is_figure(row.cells[-1].text)
+    return len(row.cells) > 1 and is_printed_figure(row.cells[-1].text)
 
 
 def _is_year_row(row: PageRow) -> bool:
     """Return whether a row has only years, or several years after other heads. A label may come first."""
     years = [*dropwhile(lambda cell: not YEAR.fullmatch(cell.text), row.cells)]
     heads = row.cells[: len(row.cells) - len(years)]
-    are_heads = len(heads) < 2 or (len(years) > 1 and not any(is_figure(cell.text) for cell in heads))
+    are_heads = len(heads) < 2 or (len(years) > 1 and not any(is_printed_figure(cell.text) for cell in heads))
     are_years = bool(years) and all(YEAR.fullmatch(cell.text) for cell in years)
     return len(row.cells) > 1 and are_heads and are_years
 
@@ -115,9 +114,9 @@ def _is_table(header: Sequence[PageRow], body: Sequence[PageRow]) -> bool:
     if others:
         return True
     heads = [cell.text for row in header for cell in row.cells]
-    figures_above = (head for head in heads if is_figure(head) and not YEAR.fullmatch(head))
+    figures_above = (head for head in heads if is_printed_figure(head) and not YEAR.fullmatch(head))
     has_amounts = any(map(_AMOUNT.search, heads)) or any(figures_above)
-    figures = sum(is_figure(cell.text) for cell in first.cells)
+    figures = sum(is_printed_figure(cell.text) for cell in first.cells)
     are_years = YEAR.fullmatch(first.cells[-1].text) is not None
     return len(heads) > len(header) and not has_amounts and figures > 1 and not are_years
 

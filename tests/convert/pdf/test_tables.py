@@ -30,7 +30,8 @@ def _find(*lines: tuple[tuple[str, float], ...] | str) -> list[tuple[int, int, i
 def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
     assert _find("Text", _line("Sales", "10"), _line("Costs", "7"), "More text") == [(1, 3, 0)]
     assert _find("Text", _line("Sales", "10"), "More text") == []
-    assert _find(_line("Sales", "none"), _line("Costs", "some")) == []
+    assert _find("Text", _line("Sales", "12,50 €"), _line("Costs", "1 234"), "More text") == [(1, 3, 0)]
+    assert _find(_line("Sales", "none"), _line("Costs", "31, 2019")) == []
     assert _find((("10", _FIRST),), (("7", _FIRST),)) == []
 
 
