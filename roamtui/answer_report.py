@@ -24,8 +24,9 @@ from roamtui.quotes.wording import (
     format_sentence,
     format_source_line,
 )
-from roamtui.sanitiser import format_count, sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.table.cells import Cell
+from roamtui.text import format_count, shorten
 
 _STOP_TEXTS = {
     StopReason.NOT_FOUND: "not found",

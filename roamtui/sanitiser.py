@@ -34,15 +34,12 @@ _REPLACEMENTS = {
 }
 _UNSAFE_IN_JSON = "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 """The unsafe characters that JSON may contain as they are."""
-_BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
 _LINE_END = re.compile("\r\n?")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _WHITE_SPACE = re.compile(r"\s+")
-_ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#(?P<name>[\w-][^{}\s]*)[^{}]*\}\s*$")
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
-_URL_TITLE_LENGTH_MAX = 300
 MASK = "[redacted]"
 _LOGIN = re.compile(r"(//|\\/\\/)[^\s/?#]*@")
 """A user name and password at the start of a URL, whose slashes JSON may escape."""
@@ -75,51 +72,9 @@ def get_isolates(text: str) -> tuple[str, str]:
     return ("\u2068", "\u2069") if _RIGHT_TO_LEFT.search(text) else ("", "")
 
 
-def strip_blank_lines(text: str) -> str:
-    """Strip blank lines and spaces around Markdown. An indent that makes its first line code stays."""
-    return _BLANK_START.sub("", text).rstrip()
-
-
 def format_json(
     value: object, indent: int | None = None, to_json: Callable[[Any], object] | None = None
 ) -> str:
     """Format a value as JSON that cannot act on a terminal. `to_json` converts what JSON does not have."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=to_json)
     return re.sub(_UNSAFE_IN_JSON, lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def shorten(text: str, length_max: int) -> str:
-    """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if cut.
-
-    Return an empty string if `length_max` is less than 1.
-    """
-    if length_max < 1:
-        return ""
-    if len(text) <= length_max:
-        return text
-    cut = text[: length_max - 1]
-    word_end = cut.rfind(" ")
-    if word_end > length_max // 2:
-        cut = cut[:word_end]
-    return cut.rstrip(" ,;:.-–—") + "…"
-
-
-def strip_anchor(title: str) -> str:
-    """Remove an attribute such as ``{#anchor}`` or ``{: #anchor .class }`` from the end of a title."""
-    return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
-
-
-def extract_anchor(title: str) -> str:
-    """Return the anchor that an attribute at the end of a title names, or an empty string."""
-    match = _ANCHOR.search(title) if title.rstrip().endswith("}") else None
-    return match["name"] if match is not None else ""
-
-
-def make_title_from_url(url: str) -> str:
-    """Make a title for a page that is known only by its URL."""
-    return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _URL_TITLE_LENGTH_MAX)
-
-
-def format_count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, such as ``1 section`` or ``2,000 sections``."""
-    return f"1 {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"

@@ -1,4 +1,4 @@
-r"""Measure and divide a text: its lines, front matter, tokens, pages and ranges of characters.
+r"""Measure, divide and shorten a text: its lines, front matter, tokens, pages and ranges of characters.
 
 Lines end only at ``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` splits
 elsewhere, too. Front matter is the block between lines of dashes at the start of a Markdown file. Tokens are
@@ -170,6 +170,27 @@ def format_tokens(tokens: int) -> str:
         value = value / 1_000
         unit = larger_unit
     return (f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}") + unit
+
+
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, such as ``1 section`` or ``2,000 sections``."""
+    return f"1 {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
+
+
+def shorten(text: str, length_max: int) -> str:
+    """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if cut.
+
+    Return an empty string if `length_max` is less than 1.
+    """
+    if length_max < 1:
+        return ""
+    if len(text) <= length_max:
+        return text
+    cut = text[: length_max - 1]
+    word_end = cut.rfind(" ")
+    if word_end > length_max // 2:
+        cut = cut[:word_end]
+    return cut.rstrip(" ,;:.-–—") + "…"
 
 
 def merge_bounds(bounds: Iterable[Bounds]) -> list[Bounds]:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.outline.delivered import PART_TOKENS
-from roamtui.sanitiser import sanitise_text, shorten
-from roamtui.text import compute_line_starts, estimate_tokens, merge_bounds, split_parts, subtract_bounds
+from roamtui.sanitiser import sanitise_text
+from roamtui.text import compute_line_starts, estimate_tokens, merge_bounds, shorten, split_parts, subtract_bounds
 from tests.case_files import read_rows
 
 

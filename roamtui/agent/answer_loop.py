@@ -61,8 +61,7 @@ from roamtui.models.worker_protocol import ProviderError
 from roamtui.outline.references import has_unread_pages
 from roamtui.parallel import call_in_thread
 from roamtui.quotes.current_text import add_nearest
-from roamtui.sanitiser import shorten
-from roamtui.text import estimate_tokens
+from roamtui.text import estimate_tokens, shorten
 
 _STEP_SHARE = 0.5
 """Share of the remaining window that the calls of one step may add."""

@@ -12,9 +12,8 @@ from roamtui.conversation.notices import format_cost
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import Release, add_cost
-from roamtui.sanitiser import format_count
 from roamtui.search.base import EmbeddingPlan
-from roamtui.text import format_tokens
+from roamtui.text import format_count, format_tokens
 
 
 def format_embedding(plan: EmbeddingPlan) -> str:

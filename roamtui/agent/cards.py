@@ -9,7 +9,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.units import read_visible_line
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.retrieval.best_passages import list_found_words
-from roamtui.sanitiser import shorten
+from roamtui.text import shorten
 
 _WORDS_LENGTH_MAX = 100
 """Maximum number of characters of the words on a card. A question may be a pasted page."""

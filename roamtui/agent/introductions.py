@@ -18,9 +18,9 @@ from roamtui.models.usage import UsageMeter
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.terms import extract_query_terms
-from roamtui.text import estimate_tokens
+from roamtui.text import estimate_tokens, shorten
 
 SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in \

@@ -49,11 +49,11 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
 from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.question_search import search_question
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
-from roamtui.text import split_parts
+from roamtui.text import shorten, split_parts
 
 _ROOM_TOKENS = 30_000
 """Maximum number of tokens of section text to open. No model reads it."""

@@ -1,5 +1,7 @@
 """Judges the model's last reply: chooses a reminder to answer properly, or builds the outcome."""
 
+import re
+
 from msgspec import Struct
 
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS, TITLES
@@ -11,10 +13,10 @@ from roamtui.models.base import FinishReason
 from roamtui.outline.coverage import measure_coverage
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker, list_unsourced
-from roamtui.sanitiser import strip_blank_lines
 from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
+_BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
 _REPEATED_NOTE = "(The answer was stopped here, because the model repeated itself.)"
@@ -106,7 +108,7 @@ def _choose_reply(checker: QuoteChecker, state: ConversationState, reply: Reply)
     for text in (reply.rejected_text or "", reply.text):
         is_ours = text.strip() not in TITLES and all(line.strip() in own for line in text.splitlines())
         is_repeated = is_ours or state.nonce in text
-        texts.append("" if is_repeated or not any(map(str.isalnum, text)) else strip_blank_lines(text))
+        texts.append("" if is_repeated or not any(map(str.isalnum, text)) else _strip_blank_lines(text))
     rejected, last = texts
     is_better = not rejected or any(each.is_verified for each in checker.list_citations(last))
     return last if is_better else rejected
@@ -129,3 +131,8 @@ def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) ->
     has_source = bool(QuoteChecker(state).list_citations(text))
     is_acceptable = has_source or not state.collect_read() or is_not_found(text, has_source=False)
     return "" if text.strip() and is_acceptable else CITE_REMINDER
+
+
+def _strip_blank_lines(text: str) -> str:
+    """Strip blank lines and spaces around Markdown. An indent that makes its first line code stays."""
+    return _BLANK_START.sub("", text).rstrip()

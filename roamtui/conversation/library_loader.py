@@ -10,7 +10,7 @@ from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.parallel import call_in_thread
-from roamtui.sanitiser import shorten
+from roamtui.text import shorten
 
 _URL_LENGTH_MAX = 70
 

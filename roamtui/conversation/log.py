@@ -30,7 +30,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.paths import get_conversations_path
-from roamtui.sanitiser import format_count
+from roamtui.text import format_count
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"4}\n"

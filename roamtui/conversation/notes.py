@@ -21,8 +21,8 @@ from roamtui.document.library import Library
 from roamtui.errors import StoreError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import hash_source, replace_file
-from roamtui.sanitiser import shorten
 from roamtui.sources.source_names import assign_keys, split_sources
+from roamtui.text import shorten
 
 _OPENING_LENGTH = 300
 _SUFFIX = ".json"

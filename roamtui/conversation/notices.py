@@ -27,8 +27,7 @@ from roamtui.conversation.messages import Usage
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
-from roamtui.sanitiser import format_count
-from roamtui.text import format_token_count, format_tokens
+from roamtui.text import format_count, format_token_count, format_tokens
 
 _SHOWN_MAX = 3
 """Maximum number of search results, notes or problems of one event that are shown."""

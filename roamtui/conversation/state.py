@@ -52,8 +52,8 @@ from roamtui.conversation.messages import OFFLINE, Message, Role, Usage
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.outline.delivered import add_delivered
-from roamtui.sanitiser import sanitise_line, shorten
-from roamtui.text import Bounds, Span, merge_bounds
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import Bounds, Span, merge_bounds, shorten
 
 _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"

@@ -19,8 +19,8 @@ from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import Events, make_close_events
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
-from roamtui.sanitiser import format_count, sanitise_text
-from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
+from roamtui.sanitiser import sanitise_text
+from roamtui.text import Bounds, Span, estimate_tokens, format_count, merge_bounds
 
 _INSTRUCTIONS_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite "

@@ -8,7 +8,7 @@ import codecs
 import re
 
 from roamtui.errors import SourceError
-from roamtui.sanitiser import format_count
+from roamtui.text import format_count
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from roamtui.markdown.escaping import escape_inline, write_heading, write_row
 from roamtui.markdown.figures import is_figure
 from roamtui.markdown.table_header import join_heads
-from roamtui.sanitiser import shorten
+from roamtui.text import shorten
 
 _SECTION_LENGTH = 4_000
 """Length of the rows of a section, in characters. A section is about one page long."""

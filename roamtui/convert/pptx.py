@@ -16,7 +16,7 @@ from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, write_heading
 from roamtui.markdown.units import read_visible_line
-from roamtui.sanitiser import shorten
+from roamtui.text import shorten
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _TITLE_KINDS = frozenset({"title", "ctrTitle"})

@@ -30,7 +30,7 @@ from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading
-from roamtui.sanitiser import format_count
+from roamtui.text import format_count
 
 _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""

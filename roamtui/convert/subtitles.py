@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.markdown.escaping import escape_inline, write_heading
-from roamtui.sanitiser import shorten
-from roamtui.text import normalise_line_ends
+from roamtui.text import normalise_line_ends, shorten
 
 _SECTION_SECONDS = 300
 _PARAGRAPH_SECONDS = 40

@@ -7,8 +7,7 @@ from itertools import chain, groupby, pairwise
 from msgspec import Struct
 
 from roamtui.document.document import NodeKind, NodeRow
-from roamtui.sanitiser import shorten
-from roamtui.text import ROMAN_NUMERALS
+from roamtui.text import ROMAN_NUMERALS, shorten
 
 _NUMBER = (
     r"(?P<marks>[*_]*)(?P<word>(?i:article|section)[ \t]+)?"

@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from roamtui.commonmark import Definitions, parse_link_definitions
-from roamtui.sanitiser import extract_anchor, strip_anchor
+from roamtui.markdown.anchors import extract_anchor, strip_anchor
 from roamtui.text import compute_line_starts, estimate_tokens
 
 

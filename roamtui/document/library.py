@@ -30,10 +30,10 @@ from roamtui.document.document import (
 from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.table_header import find_header_above
-from roamtui.sanitiser import format_count, strip_anchor
 from roamtui.sources.source_names import format_file_names, make_short_name, split_sources
-from roamtui.text import Span
+from roamtui.text import Span, format_count
 
 LISTING_KEY = "/"
 """Key of a listing around a single document, whose own key is empty. No path or URL has this key."""

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from roamtui.document.document import Document, NodeColumns, NodeKind, NodeRow, make_columns
 from roamtui.markdown.blocks import Block, BlockQuote, Emphasis, Heading, Inline, Link, List, Paragraph
 from roamtui.markdown.parser import parse_markdown
-from roamtui.sanitiser import make_title_from_url, sanitise_line, shorten
-from roamtui.text import compute_body_start
-from roamtui.web.urls import resolve_href
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import compute_body_start, shorten
+from roamtui.web.urls import make_title_from_url, resolve_href
 
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_URL_END = ".,;:!?)*_]"

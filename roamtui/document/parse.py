@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.headings import restore_starts, scan_headings
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.inline import extract_words
-from roamtui.sanitiser import sanitise_line, shorten, strip_anchor
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.read import SourceText
-from roamtui.text import compute_body_start, measure_front_matter, normalise_line_ends
+from roamtui.text import compute_body_start, measure_front_matter, normalise_line_ends, shorten
 
 GROUP_LENGTH = 800
 """Approximate length of a group of paragraphs, in characters. Without headings, each group is a section."""

@@ -20,7 +20,8 @@ from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
-from roamtui.sanitiser import format_count, sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import format_count, shorten
 from roamtui.web.page import USER_AGENT, FetchedPage, FetchError
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 

@@ -15,11 +15,10 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
-from roamtui.sanitiser import make_title_from_url
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 from roamtui.sources.read import SourceText, has_headings
 from roamtui.web.page import FetchedPage, FetchError, PageFetcher, UnreachableError
-from roamtui.web.urls import covers_origin, origin_of
+from roamtui.web.urls import covers_origin, make_title_from_url, origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")

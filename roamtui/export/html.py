@@ -20,6 +20,7 @@ from roamtui.conversation.notices import format_usage, iter_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.blocks import (
     Block,
     BlockQuote,
@@ -47,7 +48,7 @@ from roamtui.quotes.wording import (
     describe_nearest,
     simplify_quote,
 )
-from roamtui.sanitiser import sanitise_line, sanitise_text, strip_anchor
+from roamtui.sanitiser import sanitise_line, sanitise_text
 
 
 def render_html(state: ConversationState, source: str) -> str:

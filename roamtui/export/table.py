@@ -15,10 +15,11 @@ from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence, join_quote_lines
-from roamtui.sanitiser import format_count, format_json, sanitise_line, sanitise_text, shorten
+from roamtui.sanitiser import format_json, sanitise_line, sanitise_text
 from roamtui.sources.read import is_path
 from roamtui.table.cells import Cell
 from roamtui.table.store import ResultRow, ResultTable
+from roamtui.text import format_count, shorten
 
 _JSON_FIELDS = ("value", "state", "note")
 _COLUMNS = ("", ": state", ": quote", ": quote state", ": sentence", ": place", ": note", ": answered by")

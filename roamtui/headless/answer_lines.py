@@ -21,7 +21,8 @@ from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.quotes.verdicts import AnswerProof, Unsourced, VerdictMark
 from roamtui.quotes.wording import SENTENCE_LABEL, describe_citation, format_nearest, format_sentence
 from roamtui.retrieval import policy
-from roamtui.sanitiser import get_isolates, sanitise_text, shorten
+from roamtui.sanitiser import get_isolates, sanitise_text
+from roamtui.text import shorten
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300

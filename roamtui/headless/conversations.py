@@ -25,9 +25,10 @@ from roamtui.output import (
 )
 from roamtui.paths import format_file_path, is_standard_input
 from roamtui.quotes.located_notes import locate_notes
-from roamtui.sanitiser import format_count, sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.listing import list_paths
 from roamtui.sources.read import is_path
+from roamtui.text import format_count
 from roamtui.web.urls import normalise_url
 
 _NO_NOTES = "You have no notes on this document. In the app, b adds one."

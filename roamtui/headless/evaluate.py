@@ -9,8 +9,8 @@ from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, RunScore, score_run
 from roamtui.output import ProgressLine, write_display, write_json, write_notice
-from roamtui.sanitiser import format_count
 from roamtui.search.base import SearchMode
+from roamtui.text import format_count
 
 _RANK_NAMES = (*(f"hit_at_{limit}" for limit in HIT_RANKS), "mrr")
 _AMOUNT_ENDS = ("_ms", "_tokens", "_per_question")

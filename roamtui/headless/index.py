@@ -14,14 +14,13 @@ from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.output import ProgressLine, require_confirmation, warn, write_display, write_notice
 from roamtui.paths import get_cache_path
-from roamtui.sanitiser import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordRanker
 from roamtui.search.lance import LanceStore
 from roamtui.search.searcher import make_searcher
 from roamtui.search.section_store import SUMMARIES, SectionStore, delete_index
-from roamtui.text import estimate_tokens, format_tokens
+from roamtui.text import estimate_tokens, format_count, format_tokens
 
 _REQUESTS_AT_ONCE = 4
 _SUMMARY_TOKENS = 90

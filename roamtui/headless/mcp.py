@@ -17,9 +17,10 @@ from roamtui.document.library import Library
 from roamtui.document.loader import OpenedSource, load_pending
 from roamtui.errors import UsageError
 from roamtui.output import write_notice
-from roamtui.sanitiser import sanitise_line, sanitise_text, shorten
+from roamtui.sanitiser import sanitise_line, sanitise_text
 from roamtui.search.searcher import Searcher
 from roamtui.sources.stamps import FileStamps
+from roamtui.text import shorten
 
 _TOOLS = {**TOOLS, **{tool.spec.name: tool for tool in (outline.TOOL, quotes.TOOL)}}
 CALL_TOKENS_MAX = 20_000

@@ -15,8 +15,9 @@ from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AnswerWriter
 from roamtui.output import confirm, warn, write_display
 from roamtui.program import QUIT_WORDS
-from roamtui.sanitiser import format_count, sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.signals import end_after_task
+from roamtui.text import format_count
 
 _PROMPT = "Ask: "
 

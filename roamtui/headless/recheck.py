@@ -29,10 +29,11 @@ from roamtui.quotes.claims import (
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence
-from roamtui.sanitiser import format_count, sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.sources.read import is_path
 from roamtui.table.cells import Cell
 from roamtui.table.store import ResultTable, is_table, read_table
+from roamtui.text import format_count, shorten
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
 _QUOTES_HINT = (

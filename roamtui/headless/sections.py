@@ -18,12 +18,12 @@ from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_data, write_display, write_json, write_notice
 from roamtui.program import qualify_commands
-from roamtui.sanitiser import format_count, sanitise_line
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import RELATED_HEADING, Hit, SearchMode
 from roamtui.search.searcher import Searcher
 from roamtui.sources.listing import list_files
 from roamtui.sources.source_names import split_sources
-from roamtui.text import split_parts
+from roamtui.text import format_count, split_parts
 
 _HIT_INDENT = "   "
 

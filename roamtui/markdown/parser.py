@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.commonmark import Definitions
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.blocks import (
     Block,
     BlockQuote,
@@ -30,7 +31,6 @@ from roamtui.markdown.extensions import format_mark
 from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
 from roamtui.markdown.inline_source import InlineSource, LabelledMark, SourceMap
 from roamtui.markdown.tokens import Dialect, parse_block_tokens
-from roamtui.sanitiser import strip_anchor
 from roamtui.text import Bounds, normalise_line_ends
 
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from roamtui.sanitiser import format_count
-from roamtui.text import WIDE, Bounds, merge_bounds, subtract_bounds
+from roamtui.text import WIDE, Bounds, format_count, merge_bounds, subtract_bounds
 
 _GAP = re.compile(r"\[… ([\d,]+) words?\]")
 _WORD_LENGTH_MAX = 40

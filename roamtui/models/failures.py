@@ -18,7 +18,8 @@ from roamtui.models.local_servers import LARGER_WINDOW, get_server
 from roamtui.models.providers import get_recommended_key_variable
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import shorten
 
 _JSON_MESSAGE = re.compile(
     r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')"""

@@ -33,7 +33,8 @@ from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip_keys
 from roamtui.models.worker_protocol import Frame, Job, JobEvent, ModelFailure, ResolvedModel, encode_frame
 from roamtui.paths import write_all
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import shorten
 
 _LITELLM_VARIABLES = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",

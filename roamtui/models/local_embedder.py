@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.errors import ModelError
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import VectorArray
 from roamtui.search.lexicon import Language
+from roamtui.text import shorten
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 _PACKAGES = ("onnxruntime", "tokenizers", "numpy")

@@ -13,7 +13,8 @@ from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import shorten
 from roamtui.web.urls import normalise_url
 
 

@@ -27,9 +27,9 @@ from roamtui.models.usage import Prices, UsageMeter, add_cost
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
 from roamtui.parallel import wait_for_result
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Embedder, Reranker, VectorRows
-from roamtui.text import estimate_tokens
+from roamtui.text import estimate_tokens, shorten
 
 EXAMPLES = "ollama/snowflake-arctic-embed2 or openai/text-embedding-3-small"
 _RERANK_PROMPT = """\

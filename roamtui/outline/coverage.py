@@ -12,7 +12,7 @@ from msgspec import Struct
 from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.outline.labels import escape, format_node_title
-from roamtui.sanitiser import format_count, shorten
+from roamtui.text import format_count, shorten
 
 _NAMED_MAX = 3
 """Maximum number of pages, problems or kinds of text that a sentence names."""

@@ -31,8 +31,7 @@ from roamtui.outline.labels import format_library_title, format_line_range, form
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
-from roamtui.sanitiser import format_count
-from roamtui.text import Span, estimate_tokens, format_tokens, split_parts
+from roamtui.text import Span, estimate_tokens, format_count, format_tokens, split_parts
 
 _LIST_TOKENS = 2_300
 """Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten

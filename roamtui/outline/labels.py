@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.ids import disguise_id_marks
-from roamtui.sanitiser import sanitise_line, shorten, strip_anchor
-from roamtui.text import Span, compute_body_start, format_tokens, normalise_letters
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import Span, compute_body_start, format_tokens, normalise_letters, shorten
 
 TITLE_LENGTH_MAX = 120
 PATH_STEP = " › "

@@ -12,7 +12,8 @@ from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP, format_path
 from roamtui.outline.structure import get_canonical_id
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import shorten
 
 _CANDIDATES_MAX = 10_000
 """Maximum number of titles to compare. This takes up to 50 ms, during which no other thread runs."""

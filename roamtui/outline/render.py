@@ -34,8 +34,7 @@ from roamtui.outline.structure import (
     list_roots,
     make_entries,
 )
-from roamtui.sanitiser import shorten
-from roamtui.text import ROMAN_NUMERALS, estimate_tokens
+from roamtui.text import ROMAN_NUMERALS, estimate_tokens, shorten
 
 OUTLINE_TOKENS = 700
 """Default budget. In a test, a longer outline led to the same answers and made each request more expensive.

@@ -11,8 +11,7 @@ from msgspec import Struct
 from roamtui.document.library import Library
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_and_heading, format_node_title, has_own_text
-from roamtui.sanitiser import format_count
-from roamtui.text import compute_body_start, format_tokens
+from roamtui.text import compute_body_start, format_count, format_tokens
 
 LISTED_MAX = 250
 """Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to

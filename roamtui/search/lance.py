@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.errors import UsageError
-from roamtui.sanitiser import mask_logins, sanitise_line, shorten
+from roamtui.sanitiser import mask_logins, sanitise_line
 from roamtui.search.base import IndexLostError
+from roamtui.text import shorten
 
 _TABLE = "vectors_"
 """Start of the names of the tables, one for each embedder."""

@@ -19,9 +19,10 @@ from roamtui.markdown.units import (
     split_sentences,
     split_unit,
 )
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
+from roamtui.text import shorten
 
 HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEADER)
 RANKED_LENGTH_MAX = 20_000

@@ -18,7 +18,6 @@ from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.errors import SourceError, format_reason
 from roamtui.program import quote_word
-from roamtui.sanitiser import format_count
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, check_file, explain_error, to_source_text
 from roamtui.sources.source_names import (
@@ -28,6 +27,7 @@ from roamtui.sources.source_names import (
     join_sources,
     split_sources,
 )
+from roamtui.text import format_count
 
 FILES_MAX = 20_000
 """Maximum number of files per source. The others are skipped with a note."""

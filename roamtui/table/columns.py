@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from roamtui.errors import UsageError, format_reason
-from roamtui.sanitiser import sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import shorten
 
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")

@@ -24,13 +24,12 @@ from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
 from roamtui.parallel import call_in_thread
-from roamtui.sanitiser import format_count
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import is_path
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell, recheck_cell
 from roamtui.table.columns import Column
 from roamtui.table.store import ResultRow, ResultTable, lock_table
-from roamtui.text import format_token_count
+from roamtui.text import format_count, format_token_count
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""

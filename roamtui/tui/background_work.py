@@ -13,7 +13,7 @@ from roamtui.conversation.events import (
     DocumentReloaded,
     QuestionAnswered,
 )
-from roamtui.sanitiser import format_count
+from roamtui.text import format_count
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import DocumentSession
 from roamtui.tui.key_queue import KeyQueue

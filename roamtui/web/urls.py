@@ -10,9 +10,12 @@ from urllib.parse import quote, urljoin, urlsplit
 from msgspec import Struct
 
 from roamtui.errors import SourceError
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import shorten
 
 _URL_LENGTH_MAX = 4096
 _SHOWN_LENGTH_MAX = 80
+_TITLE_LENGTH_MAX = 300
 _HOST_LENGTH_MAX = 253
 _PORT_MAX = 65535
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -164,3 +167,8 @@ class AllowedOrigins(Struct, frozen=True, kw_only=True):
 
 def _is_among(origin: str, allowed: frozenset[str]) -> bool:
     return any(covers_origin(other, origin) for other in allowed)
+
+
+def make_title_from_url(url: str) -> str:
+    """Make a title for a page that is known only by its URL."""
+    return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _TITLE_LENGTH_MAX)

@@ -16,8 +16,7 @@ from roamtui.outline.labels import (
     format_size,
 )
 from roamtui.outline.structure import get_canonical_id
-from roamtui.sanitiser import format_count
-from roamtui.text import estimate_tokens
+from roamtui.text import estimate_tokens, format_count
 
 LISTED_MAX = 50
 SUMMARY_LENGTH = 400

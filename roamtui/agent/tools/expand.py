@@ -10,7 +10,7 @@ from roamtui.conversation.update import OpenSections
 from roamtui.document.library import Library
 from roamtui.outline.ids import parse_reference
 from roamtui.outline.references import is_known, suggest_ids
-from roamtui.sanitiser import format_count
+from roamtui.text import format_count
 
 _NO_IDS = f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline."
 

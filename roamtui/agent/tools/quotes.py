@@ -18,7 +18,8 @@ from roamtui.quotes.current_text import ClaimStatus, Finding, recheck
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import format_sentence
-from roamtui.sanitiser import format_count, sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import format_count, shorten
 
 _QUOTE_LENGTH = 300
 _NOT_FOUND = "not_found"

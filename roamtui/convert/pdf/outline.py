@@ -16,8 +16,7 @@ from roamtui.convert.pdf.running_heads import PrintedNumbers
 from roamtui.convert.pdf.tables import PageText
 from roamtui.convert.pdf.titles import ROWS_MAX, Join, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
-from roamtui.sanitiser import shorten
-from roamtui.text import normalise_letters
+from roamtui.text import normalise_letters, shorten
 
 _PAGES_PER_BOOKMARK_MAX = 4
 """If bookmarks lead to only one or two pages, they count as an outline only in a file this short for each."""

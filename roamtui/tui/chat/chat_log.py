@@ -28,8 +28,8 @@ from roamtui.conversation.notices import NoticeSlot, Severity, iter_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import ChooseAnswer, Command
 from roamtui.program import qualify_commands
-from roamtui.sanitiser import format_count, sanitise_text
-from roamtui.text import Span
+from roamtui.sanitiser import sanitise_text
+from roamtui.text import Span, format_count
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.chat.following import FollowingScroll

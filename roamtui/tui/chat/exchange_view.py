@@ -34,7 +34,8 @@ from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import QuoteChecker, Unsourced, VerdictMark, make_proof
 from roamtui.quotes.wording import CitationDescription, describe_citation, describe_nearest, simplify_quote
-from roamtui.sanitiser import format_count, get_isolates, sanitise_line, shorten
+from roamtui.sanitiser import get_isolates, sanitise_line
+from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import (
     ContentView,

@@ -26,7 +26,8 @@ from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
 from roamtui.paths import expand_user
 from roamtui.program import QUIT_WORDS
-from roamtui.sanitiser import format_count, sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.draft_keeper import DraftKeeper
 from roamtui.tui.chat.question_box import QuestionBox

@@ -6,7 +6,9 @@ from typing_extensions import override
 from roamtui.conversation.messages import OFFLINE
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.sanitiser import format_count, sanitise_line, shorten, strip_anchor
+from roamtui.markdown.anchors import strip_anchor
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import ExampleTarget

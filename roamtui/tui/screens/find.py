@@ -13,14 +13,15 @@ from typing_extensions import override
 
 from roamtui.agent.agent import Agent
 from roamtui.document.library import Library
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.find import find_in_span
-from roamtui.sanitiser import format_count, sanitise_line, strip_anchor
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import RELATED_HEADING, Hit
 from roamtui.search.phrases import MATCHES_MAX, TitleList, find_phrase, match_ranges
 from roamtui.search.terms import extract_query_terms, normalise_term
-from roamtui.text import Span
+from roamtui.text import Span, format_count
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screen_words import format_ancestors

@@ -22,8 +22,8 @@ from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import is_standard_input
 from roamtui.quotes.located_notes import LocatedNote, locate_notes, make_span_citation
 from roamtui.quotes.wording import list_path_titles, simplify_quote
-from roamtui.sanitiser import sanitise_line, shorten
-from roamtui.text import Span
+from roamtui.sanitiser import sanitise_line
+from roamtui.text import Span, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts, wrap
 from roamtui.tui.messages import SectionTarget

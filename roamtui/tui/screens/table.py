@@ -25,11 +25,12 @@ from roamtui.errors import UsageError
 from roamtui.export.table import TABLE_RENDERERS
 from roamtui.outline.labels import PATH_STEP
 from roamtui.quotes.wording import describe_nearest
-from roamtui.sanitiser import format_count, sanitise_line, shorten
+from roamtui.sanitiser import sanitise_line
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, parse_column
 from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress, recheck_cells
 from roamtui.table.store import ResultRow, ResultTable, add_column, delete_column
+from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_nearest, draw_parts
 from roamtui.tui.clipboard import copy_or_stop

@@ -30,8 +30,9 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Node
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.outline.labels import extract_opening_words, format_node_title
-from roamtui.sanitiser import sanitise_line, strip_anchor
+from roamtui.sanitiser import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
