@@ -27,6 +27,7 @@ from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.html_tree import parse_html_tree
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
+from roamtui.convert.symbol_fonts import translate_symbols
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
@@ -51,34 +52,6 @@ _EQUATION = re.compile(r"\s*EQ\s+(.*?)(?:\\\*.*)?", re.DOTALL)
 _FRACTION = re.compile(r"\\f\s*\(([^(),;]*)[,;]([^(),;]*)\)")
 _COLUMNS_MAX = 50
 _FIRST_ROW_BIT = 0x20
-_UNKNOWN_SIGN = "▪"
-"""Shown for a sign of a font that is not listed below."""
-_SYMBOL_CODES = (*range(0x20, 0x7F), *range(0xA0, 0xF0), *range(0xF1, 0xFF))
-_SYMBOL_SIGNS = (
-    " !∀#∃%&∍()*+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}~"
-    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊"
-    "〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭"
-)
-_WINGDINGS = (
-    "28☎ 2A✉ 46☞ 4A☺ 4C☹ 6C● 6E■ 6F□ 70□ 71❑ 72❒ 74◆ 75◆ 76❖ 77◆ 78☒ 9F• A1○ A8☐ AB★ D8➢ DF← E0→ E1↑ E2↓ E8➔ "
-    "F0⇨ FB✗ FC✓ FD☒ FE☑"
-)
-"""Each entry is the hexadecimal code of a character, and the sign that the font draws for it."""
-_WINGDINGS_2 = "4F✗ 50✓ 51☒ 52☑ 53☒ 54☒ A3☐"
-_CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿"
-_SIGNS_BY_FONT = {
-    "symbol": dict(zip(_SYMBOL_CODES, _SYMBOL_SIGNS, strict=True)),
-    "wingdings": {
-        **dict(enumerate(_CIRCLED, start=0x80)),
-        **{int(each[:2], 16): each[2:] for each in _WINGDINGS.split()},
-    },
-    "wingdings 2": {
-        **dict(enumerate(_CIRCLED, start=0x69)),
-        **{int(each[:2], 16): each[2:] for each in _WINGDINGS_2.split()},
-    },
-}
-_PRIVATE = range(0xF000, 0xF100)
-"""Word and PowerPoint may write the characters of such a font in this range."""
 _NAME_LENGTH_MAX = 60
 _UNKNOWN_NUMBERS = "Word writes the numbers of some lists in another way than 1, 2, 3"
 _LEVELS_MAX = 9
@@ -274,7 +247,7 @@ class _DocxHtmlWriter:
         text = ""
         match name:
             case "t":
-                text = _translate_symbols(element.text or "", formatting.get("rFonts", ""))
+                text = translate_symbols(element.text or "", formatting.get("rFonts", ""))
             case "tab" | "ptab":
                 text = "\t"
             case "noBreakHyphen":
@@ -282,7 +255,7 @@ class _DocxHtmlWriter:
             case "sym":
                 code = get_attribute(element, "char")
                 character = chr(int(code, 16)) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else ""
-                text = _translate_symbols(character, get_attribute(element, "font"))
+                text = translate_symbols(character, get_attribute(element, "font"))
             case "footnoteReference" | "endnoteReference":
                 return self._write_note_mark(name.removesuffix("Reference"), get_attribute(element, "id"))
             case _:
@@ -460,16 +433,4 @@ def _join_pieces(pieces: Iterator[_MarkedHtml]) -> str:
         for mark in marks if text.strip() else ():
             text = f"<{mark}>{text}</{mark}>"
         out.append(text)
-    return "".join(out)
-
-
-def _translate_symbols(text: str, font: str) -> str:
-    """Return a text as it looks in a font, which may draw signs in place of letters."""
-    signs = _SIGNS_BY_FONT.get(font.lower(), {})
-    out: list[str] = []
-    for character in text:
-        is_private = ord(character) in _PRIVATE
-        is_sign = is_private or (bool(signs) and ord(character) <= 0xFF and not character.isspace())
-        code = ord(character) - _PRIVATE.start if is_private else ord(character)
-        out.append(signs.get(code, _UNKNOWN_SIGN) if is_sign else character)
     return "".join(out)

@@ -20,6 +20,7 @@ from roamtui.convert.html_elements import (
 from roamtui.convert.html_panels import CONTROLS, is_panel, label_panels, list_controlled_ids
 from roamtui.convert.html_titles import promote_titles
 from roamtui.convert.office_math import write_formula
+from roamtui.convert.symbol_fonts import SYMBOL_FONT, translate_symbols
 from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_checkbox
@@ -52,6 +53,7 @@ _STYLED = re.compile(
     re.IGNORECASE,
 )
 """Styles that mean the same as an element. Each group has the name of that element."""
+_FONT = re.compile(r"font-family\s*:\s*[\"']?([\w ]{1,30})", re.IGNORECASE)
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?|sourcecode\s|hljs\s)"
     r"(?!(?:default|none|notranslate|plaintext|nohighlight|text|source)\b)([\w+#.-]{1,30})(?=[\s;]|$)"
@@ -92,6 +94,9 @@ def read_page(
         label_panels(root)
         controlled_ids = list_controlled_ids(root)
     _clean(root, controlled_ids, base_url, image_base)
+    for element in root.iter() if SYMBOL_FONT.search(source) else ():
+        if SYMBOL_FONT.fullmatch(font := _get_font(element)):
+            _translate_font(element, font)
     _promote_signatures(root)
     if finds_titles:
         promote_titles(root)
@@ -163,6 +168,21 @@ def _clean(  # noqa: PLR0912 - one for each kind
 def _replace_content(element: Any, text: str) -> None:
     element.clear(keep_tail=True)
     element.text = text
+
+
+def _get_font(element: Any) -> str:
+    """Return the first font that an element names for its text, or ""."""
+    font = _FONT.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
+    return font[1].strip() if font else element.get("face", "").partition(",")[0].strip()
+
+
+def _translate_font(element: Any, font: str) -> None:
+    """Replace letters that a font draws as signs, but not in elements with a font of their own."""
+    element.text = translate_symbols(element.text or "", font)
+    for child in element:
+        if not _get_font(child):
+            _translate_font(child, font)
+        child.tail = translate_symbols(child.tail or "", font)
 
 
 def _is_formula_source(element: Any) -> bool:

@@ -8,6 +8,7 @@ from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.odt_styles import OdtLists, OdtStyles, parse_positive_int
 from roamtui.convert.office_math import write_formula
+from roamtui.convert.symbol_fonts import translate_symbols
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
 from roamtui.convert.zip_package import ZipPackage
 from roamtui.errors import SourceError
@@ -46,16 +47,17 @@ class _OdtHtmlWriter:
         self._lists = OdtLists(styles, root)
         self._number = ""
         """The number of a list item, to write at the start of the next paragraph."""
+        self._font = ""
         self.notes: list[str] = []
 
     def write_content(self, parent: Any) -> str:
         """Write the text of an element and the elements in it."""
-        parts = [escape_words(parent.text or "")]
+        parts = [escape_words(translate_symbols(parent.text or "", self._font))]
         for child in parent:
             name = get_local_name(child)
             parts += [
                 "" if name.endswith(_SKIPPED) else self._write_element(name, child),
-                escape_words(child.tail or ""),
+                escape_words(translate_symbols(child.tail or "", self._font)),
             ]
         return "".join(parts)
 
@@ -115,8 +117,12 @@ class _OdtHtmlWriter:
         return f"<{tag}>{numbered}</{tag}>"
 
     def _write_span(self, element: Any) -> str:
-        formatting = self._styles.get_style("text", get_attribute(element, "style-name")).formatting
+        style = self._styles.get_style("text", get_attribute(element, "style-name"))
+        formatting = style.formatting
+        font_around = self._font
+        self._font = style.font or font_around
         content = self.write_content(element) if "hidden" not in formatting else ""
+        self._font = font_around
         for look, tag in _SPANS_BY_LOOK.items():
             if look in formatting:
                 content = f"<{tag}>{content}</{tag}>"

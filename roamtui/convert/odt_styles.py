@@ -14,6 +14,7 @@ _KINDS = (
     "text-position",
     "text-line-through-style",
     "display",
+    "font-name",
     "default-outline-level",
 )
 _POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
@@ -30,6 +31,7 @@ class OdtStyle(Struct, frozen=True, kw_only=True):
     """Its name and those of the styles that it inherits from."""
     formatting: frozenset[str] = frozenset()
     """Names such as `bold` or `super`."""
+    font: str = ""
     outline_level: int = 0
     """1-based outline level, or 0 for body text."""
     is_unnumbered: bool = False
@@ -75,6 +77,7 @@ class OdtStyles:
         return OdtStyle(
             names=frozenset(chain),
             formatting=frozenset(filter(None, formatting)),
+            font=values.get("font-name", ""),
             outline_level=max(0, parse_int(level)),
             is_unnumbered=values.get("list-style-name") == "",
         )

@@ -16,6 +16,7 @@ from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.html_tree import read_page
 from roamtui.convert.markdown_table import MarkdownCell, write_cell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, format_plain_number
+from roamtui.convert.symbol_fonts import SYMBOL_FONT, translate_symbols
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
 from roamtui.markdown.escaping import write_link
@@ -30,6 +31,7 @@ COLUMNS_MAX = 16_384
 _LETTERS_MAX = 3
 """Number of letters of the last column, XFD."""
 _EXACT_DIGITS_MAX = 15
+_TEXT_KINDS = frozenset({"s", "str", "inlineStr"})
 _TAGS_BY_LOOK = {"superscript": "sup", "subscript": "sub"}
 Area = tuple[tuple[int, int], tuple[int, int]]
 """The 0-based row and column of the first and of the last cell of an area."""
@@ -69,6 +71,7 @@ class Workbook:
         self._epoch_days = 0
         self._texts: list[str] = []
         self._formats: dict[str, NumberFormat | None] = {}
+        self._symbol_fonts: Mapping[str | None, str] = {}
         self._bold_styles: frozenset[str | None] = frozenset()
 
     def read_sheets(self) -> Iterator[Sheet]:
@@ -78,7 +81,10 @@ class Workbook:
             self._epoch_days = _DAYS_TO_1904
         styles = self._package.parse(self._package.resolve_part(self._main, "styles", "xl/styles.xml"))
         self._formats = _read_formats(styles)
-        self._bold_styles = _read_bold_styles(styles)
+        fonts = _read_fonts(styles)
+        self._bold_styles = frozenset(style for style, font in fonts.items() if is_true(font.get("b")))
+        names = ((style, font.get("name", "")) for style, font in fonts.items())
+        self._symbol_fonts = {style: name for style, name in names if SYMBOL_FONT.fullmatch(name)}
         strings = self._package.resolve_part(self._main, "sharedStrings", "xl/sharedStrings.xml")
         if self._package.has(strings):
             self._texts += map(_read_text, self._package.iter_elements(strings, "si"))
@@ -168,7 +174,8 @@ class Workbook:
                     value = _read_text(part)
             sheet.not_computed += is_formula and not value and kind != "str"
             if value and (text := self._write_value(value, kind, cell.get("s"))):
-                row[column] = text
+                font = self._symbol_fonts.get(cell.get("s")) if kind in _TEXT_KINDS else None
+                row[column] = translate_symbols(text, font) if font else text
         return row
 
     def _write_value(self, value: str, kind: str | None, style: str | None) -> str:
@@ -215,13 +222,14 @@ def _read_formats(root: Any) -> dict[str, NumberFormat | None]:  # noqa: ANN401
     }
 
 
-def _read_bold_styles(root: Any) -> frozenset[str | None]:  # noqa: ANN401
-    bolds = [font.find("{*}b") for font in root.iterfind("{*}fonts/{*}font")]
-    fonts = {str(n) for n, bold in enumerate(bolds) if bold is not None and is_true(bold.get("val", "1"))}
-    cell_formats = root.iterfind("{*}cellXfs/{*}xf")
-    return frozenset(
-        str(style) for style, cell_format in enumerate(cell_formats) if cell_format.get("fontId") in fonts
-    )
+def _read_fonts(root: Any) -> dict[str | None, Mapping[str, str]]:  # noqa: ANN401
+    """Return the properties of the font of each style. A property without a value gets "1", for on."""
+    fonts = [
+        {get_local_name(each): each.get("val", "1") for each in font}
+        for font in root.iterfind("{*}fonts/{*}font")
+    ]
+    numbers = (parse_int(style.get("fontId"), -1) for style in root.iterfind("{*}cellXfs/{*}xf"))
+    return {str(style): fonts[number] for style, number in enumerate(numbers) if 0 <= number < len(fonts)}
 
 
 def _read_text(item: Any) -> str:  # noqa: ANN401

@@ -68,6 +68,13 @@ def test_what_is_struck_out_is_marked() -> None:
     assert _convert(body, automatic=style) == "It costs ~~9~~ 7 euros\n"
 
 
+def test_letters_of_a_font_that_draws_signs_are_signs() -> None:
+    style = _style("T1", 'style:font-name="Symbol"') + _style("T2", "")
+    inner = '<text:span text:style-name="T2">m</text:span>'
+    body = f'<text:p>5 <text:span text:style-name="T1">\uf06d{inner}</text:span>m</text:p>'
+    assert _convert(body, automatic=style) == "5 μμm\n"
+
+
 def test_paragraphs_in_a_paragraph_never_join_their_numbers() -> None:
     body = "<text:p>1<text:p>22<text:p>3</text:p>3</text:p>22</text:p>"
     assert _convert(body).replace("\\", "").split() == ["1", "22", "3", "3", "22"]

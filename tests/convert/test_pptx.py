@@ -88,6 +88,12 @@ def test_what_is_struck_out_is_marked() -> None:
     assert _convert(f"<a:r><a:t>It costs </a:t></a:r>{old}{new}").endswith("\n\nIt costs ~~9~~ 7 euros\n")
 
 
+def test_letters_of_a_font_that_draws_signs_are_signs() -> None:
+    arrow = '<a:r><a:rPr><a:latin typeface="Arial"/><a:sym typeface="Wingdings"/></a:rPr><a:t>A \uf0e0 B</a:t></a:r>'
+    unit = '<a:r><a:rPr><a:latin typeface="Symbol"/></a:rPr><a:t> 5 m</a:t></a:r><a:r><a:t>g</a:t></a:r>'
+    assert _convert(arrow + unit).endswith("\n\nA → B 5 μg\n")
+
+
 def test_the_title_of_a_deck_is_words() -> None:
     assert _convert_deck(title=f"<a:r><a:t>A* search for </a:t></a:r>{_RAISED}").title == "A* search for 50³ tons"
 

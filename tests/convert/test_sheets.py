@@ -30,9 +30,9 @@ _STYLES = (
     f'<styleSheet {_MAIN}><numFmts><numFmt numFmtId="164" formatCode="0.0%"/>'
     '<numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/>'
     '<numFmt numFmtId="166" formatCode="0.0_%_);\\(0.0_%\\)"/></numFmts>'
-    "<fonts><font/><font><b/></font></fonts>"
+    '<fonts><font/><font><b/></font><font><name val="Wingdings"/></font></fonts>'
     '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/>'
-    '<xf numFmtId="166"/><xf fontId="1"/></cellXfs></styleSheet>'
+    '<xf numFmtId="166"/><xf fontId="1"/><xf fontId="2"/></cellXfs></styleSheet>'
 )
 
 
@@ -181,6 +181,11 @@ def test_a_row_that_looks_like_heads_may_have_numbers(first: str, after: str, ta
     rows = first + _row(2, "East", "40", "50")
     assert "| Pier | 1 | 2 |\n| --- |" in _convert(rows, after=after, **targets)
     assert "| --- |\n| Pier | 1 | 2 |" in _convert(rows.replace("<c s=", "<c x="))
+
+
+def test_letters_of_a_font_that_draws_signs_are_signs() -> None:
+    ticks = _row(2, "\u00fc", "5").replace("<c ", '<c s="6" ')
+    assert _convert(_row(1, "f\u00fcr", "6") + ticks).endswith("\n| für | 6 |\n| ✓ | 5 |\n")
 
 
 def test_hidden_rows_and_columns_are_left_out_and_named() -> None:
