@@ -9,6 +9,8 @@ _LITERAL = re.compile(r'"([^"]*)"?|\\(.)|\[\$([^\]-]*)[^\]]*\]|[_*].', re.DOTALL
 """Words in a format. What follows `_` gives the width of a space, and what follows `*` fills the cell."""
 _PLAIN = re.compile(r"\[[<=>]|E[+-]|[0#?]\s*/", re.IGNORECASE)
 """A condition, an exponent or a fraction. With one of these, the number is written without its format."""
+_IN_BRACKETS = re.compile(r"\[[^\]]*\]")
+"""A colour, a condition or a duration."""
 _DURATION = re.compile(r"\[[hms]+\]", re.IGNORECASE)
 _DATE = re.compile("[ymdhs]", re.IGNORECASE)
 _DIGITS = re.compile(r"[0#?](?:.*[0#?])?\.?", re.DOTALL)
@@ -37,15 +39,19 @@ BUILT_IN_FORMATS = {
 
 
 class NumberFormat:
-    """The format of cells. Only its first part is read: it is for numbers above 0, or for all numbers."""
+    """The format of cells. For numbers, only its first part is read: it is for those above 0, or for all."""
 
     def __init__(self, code: str) -> None:
         """Parse the code of a format, such as `#,##0.00;[Red]-0.00`."""
         shape = _LITERAL.sub(lambda words: _hide(words[1] or words[2] or words[3] or ""), code)
-        shape = re.sub("General", "0", shape.partition(";")[0], flags=re.IGNORECASE)
+        for_text = next((part for part in shape.split(";") if "@" in part), "@")
+        before_text, _, after_text = (_show(part) for part in _IN_BRACKETS.sub("", for_text).partition("@"))
+        self.words_around_text = (before_text, after_text)
+        """Words that are shown before and after the text of a cell."""
+        shape = re.sub("General|@", "0", shape.partition(";")[0], flags=re.IGNORECASE)
         self._is_plain = _PLAIN.search(shape) is not None
         self._is_duration = _DURATION.search(shape) is not None
-        shape = re.sub(r"\[[^\]]*\]", "", shape)
+        shape = _IN_BRACKETS.sub("", shape)
         self._is_date = _DATE.search(shape) is not None
         digits = _DIGITS.search(shape)
         self._has_digits = digits is not None

@@ -149,7 +149,9 @@ class _OdtHtmlWriter:
         parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
         child = frame.find("{*}object")
         if child is not None:
-            formula = self._package.parse(f"{get_attribute(child, 'href')}/content.xml")
+            formula = child.find("{*}math")
+            if formula is None:
+                formula = self._package.parse(f"{get_attribute(child, 'href')}/content.xml")
             sources = [join_text(text) for text in formula.iter("{*}annotation")]
             if not sources and get_local_name(formula) == "math":
                 sources = [write_formula(formula)]

@@ -19,7 +19,7 @@ from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_m
 from roamtui.convert.symbol_fonts import SYMBOL_FONT, translate_symbols
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
-from roamtui.markdown.escaping import write_link
+from roamtui.markdown.escaping import escape_inline, write_link
 
 CELLS_MAX = 4_000_000
 """Maximum number of cells to read from a sheet."""
@@ -179,20 +179,27 @@ class Workbook:
         return row
 
     def _write_value(self, value: str, kind: str | None, style: str | None) -> str:
+        number_format = self._formats.get(style or "0")
         match kind:
             case "s":
                 number = int(value) if value.strip().isdecimal() else len(self._texts)
-                return self._texts[number] if number < len(self._texts) else ""
+                text = self._texts[number] if number < len(self._texts) else ""
+            case "str":
+                text = _decode_characters(value)
+            case "inlineStr":
+                text = value
             case "b":
                 return "FALSE" if value.strip() == "0" else "TRUE"
             case "d":
                 return drop_midnight(value.replace("T", " "))
-            case "str":
-                return _decode_characters(value)
-            case "inlineStr" | "e":
+            case "e":
                 return value
             case _:
-                return self._write_number(value, self._formats.get(style or "0"))
+                return self._write_number(value, number_format)
+        before, after = number_format.words_around_text if number_format and text else ("", "")
+        if isinstance(text, MarkdownCell):
+            return MarkdownCell(escape_inline(before) + text + escape_inline(after))
+        return before + text + after
 
     def _write_number(self, value: str, number_format: NumberFormat | None) -> str:
         if number_format is None and value.isdecimal() and len(value) <= _EXACT_DIGITS_MAX:

@@ -29,10 +29,11 @@ def _relate(**targets: str) -> str:
 _STYLES = (
     f'<styleSheet {_MAIN}><numFmts><numFmt numFmtId="164" formatCode="0.0%"/>'
     '<numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/>'
-    '<numFmt numFmtId="166" formatCode="0.0_%_);\\(0.0_%\\)"/></numFmts>'
+    '<numFmt numFmtId="166" formatCode="0.0_%_);\\(0.0_%\\)"/>'
+    '<numFmt numFmtId="167" formatCode="0;-0;0;[Red]&quot;Item &quot;@&quot;.&quot;_)"/></numFmts>'
     '<fonts><font/><font><b/></font><font><name val="Wingdings"/></font></fonts>'
     '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/>'
-    '<xf numFmtId="166"/><xf fontId="1"/><xf fontId="2"/></cellXfs></styleSheet>'
+    '<xf numFmtId="166"/><xf fontId="1"/><xf fontId="2"/><xf numFmtId="167"/></cellXfs></styleSheet>'
 )
 
 
@@ -72,6 +73,15 @@ def test_numbers_have_all_their_digits_and_texts_stay_as_they_are() -> None:
     text = _convert(_row(1, "card", "limit", "fee", "rate") + _row(2, *numbers) + _row(3, *texts))
     assert "| 4111111111111111 | 9007199254740991 | 19999999991653392000 | 0.1 |" in text
     assert "| Reset at 00:00:00 | x 2025-01-01 00:00:00 | a b | =1.10 |" in text
+
+
+def test_a_format_adds_its_words_to_texts() -> None:
+    raised = '<si><r><t>7</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>a</t></r></si>'
+    cells = (
+        '<c t="str" s="7"><v>7A</v></c><c t="s" s="7"><v>0</v></c><c s="7"><v>8</v></c><c t="str" s="4"><v>x</v></c>'
+    )
+    text = _convert(_row(1, "a", "b", "c", "d") + f"<row>{cells}</row>", strings=raised)
+    assert "| Item 7A. | Item 7<sup>a</sup>. | 8 | x |" in text
 
 
 def test_links_of_cells_and_text_boxes_are_kept() -> None:
