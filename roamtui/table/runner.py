@@ -4,6 +4,8 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import closing
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,12 +25,12 @@ from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
-from roamtui.parallel import call_in_thread
+from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import is_path
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell, recheck_cell
 from roamtui.table.columns import Column
-from roamtui.table.store import ResultRow, ResultTable, lock_table
+from roamtui.table.store import ResultRow, ResultTable, TableLog
 from roamtui.text import format_count, format_token_count
 
 _FAILURES_MAX = 5
@@ -59,7 +61,7 @@ class TableRun(Struct, kw_only=True):
     columns: tuple[Column, ...]
     """The columns to fill."""
     plan: TablePlan
-    write_cell: Callable[[Cell], None]
+    log: TableLog
     on_progress: "OnProgress"
     confirm: "Confirm"
     spending: SpendingLimit
@@ -218,7 +220,7 @@ class TableRun(Struct, kw_only=True):
 
     def _record(self, cell: Cell) -> None:
         try:
-            self.write_cell(cell)
+            self.log.record(cell)
         except StoreError as error:
             self.stop_reason = str(error)
             return
@@ -244,12 +246,14 @@ async def fill_table(
     model's answer. Each cell is on disk before `on_progress` receives it. If the task is cancelled, only
     unfinished cells are lost. Raise `StoreError` if the table cannot be used.
     """
-    with lock_table(table) as write_cell:
+    log = await open_in_thread(partial(TableLog, table), TableLog.close)
+    with closing(log):
+        log.begin_run()
         run = TableRun(
             table=table,
             columns=columns or table.columns,
             plan=plan,
-            write_cell=write_cell,
+            log=log,
             on_progress=on_progress,
             confirm=confirm,
             spending=SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True),

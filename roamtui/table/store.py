@@ -3,15 +3,17 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
+from roamtui.errors import StoreError
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.listing import list_files
 from roamtui.sources.read import check_file, is_path
@@ -43,7 +45,7 @@ class ResultTable(Struct, kw_only=True):
     """Resolved paths of the files that the table was written to. A folder's rows leave them out."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """By row's source and column's key: the newest cell, also of deleted columns. Runs add cells."""
-    log: LineFile | None = None
+    log: "TableLog | None" = None
     """The log, while a run of this program holds it."""
 
     def get_cell(self, row: ResultRow, column: Column) -> Cell | None:
@@ -68,40 +70,66 @@ class _LogEntry(Struct, omit_defaults=True):
     cell: Cell | None = None
 
 
-@contextmanager
-def lock_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
-    """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
+class TableLog:
+    """The log of a table, held until it is closed. If the program is killed, the system releases it."""
 
-    First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns and
-    outputs together with earlier ones. If the program is killed, the system releases the log.
+    def __init__(self, table: ResultTable) -> None:
+        """Lock the log, and read what earlier runs have written.
 
-    Raises:
-        StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
-    """
+        Raises:
+            StoreError: The folder cannot be used, or another run fills the table.
+        """
+        self._table = table
+        with map_store_errors("use the table", table.folder):
+            self._file = LineFile(table.folder / _LOG)
+        try:
+            self.known = read_table(table.folder)
+            """The rows, columns and outputs on disk, and the cells of earlier runs."""
+        except StoreError:
+            self._file.close()
+            raise
 
-    def record(cell: Cell) -> None:
-        _append(file, table.folder, _LogEntry(cell=cell))
-        table.cells[cell.row, cell.column] = cell
-
-    with _open_log(table) as file:
-        earlier = _update_definition(table, file, table.columns)
-        for key, cell in earlier.cells.items():
+    def begin_run(self) -> None:
+        """Add the cells of earlier runs to the table, and record its columns after the earlier ones."""
+        table = self._table
+        for key, cell in self.known.cells.items():
             known = table.cells.get(key)
             if known is None or known.asked_at != cell.asked_at:  # `known` may have newer verdicts
                 table.cells[key] = cell
-        left_out = (row for row in earlier.rows if row not in table.rows)
+        left_out = (row for row in self.known.rows if row not in table.rows)
         table.gone_rows = tuple(row for row in left_out if is_source_missing(row.source))
-        table.log = file
-        try:
-            yield record
-        finally:
-            table.log = None
+        self.define((*self.known.columns, *table.columns))
+        table.log = self
+
+    def record(self, cell: Cell) -> None:
+        """Add a cell to disk and table, or raise `StoreError`."""
+        self._append(_LogEntry(cell=cell))
+        self._table.cells[cell.row, cell.column] = cell
+
+    def define(self, columns: Iterable[Column]) -> None:
+        """Record columns, the rows of the table, and its outputs with earlier ones, or raise `StoreError`."""
+        known = self.known
+        outputs = known.outputs | self._table.outputs
+        definition = _Definition(self._table.rows, drop_repeated_columns(columns), outputs)
+        if definition != _Definition(known.rows, known.columns, known.outputs):
+            self._append(_LogEntry(definition=definition))
+            known.rows, known.columns, known.outputs = astuple(definition)
+
+    def _append(self, entry: _LogEntry) -> None:
+        with map_store_errors("save the table", self._table.folder):
+            # ASCII, because msgspec cannot encode lone surrogates.
+            self._file.append(json.dumps(msgspec.to_builtins(entry)).encode("ascii") + b"\n")
+
+    def close(self) -> None:
+        """Let other runs use the table."""
+        self._table.log = None
+        self._file.close()
 
 
 def add_column(table: ResultTable, column: Column) -> None:
-    """Add a column, also while a run of this program fills the table, or raise `StoreError`."""
-    with _open_log(table) if table.log is None else nullcontext(table.log) as file:
-        _update_definition(table, file, (column,))
+    """Add a column. The run that fills the table records it, or else the next run. May raise `StoreError`."""
+    if table.log is not None:
+        table.log.define((*table.log.known.columns, column))
     table.columns = drop_repeated_columns((*table.columns, column))
 
 
@@ -111,33 +139,9 @@ def delete_column(table: ResultTable, column: Column) -> None:
     Raises:
         StoreError: The log cannot be written, or a run fills the table.
     """
-    with _open_log(table) as file:
-        _update_definition(table, file, (), deleted_key=column.key)
+    with closing(TableLog(table)) as log:
+        log.define(other for other in log.known.columns if other.key != column.key)
     table.columns = tuple(other for other in table.columns if other.key != column.key)
-
-
-def _open_log(table: ResultTable) -> closing[LineFile]:
-    with map_store_errors("use the table", table.folder):
-        return closing(LineFile(table.folder / _LOG))
-
-
-def _update_definition(
-    table: ResultTable, file: LineFile, columns: Iterable[Column], deleted_key: str = ""
-) -> ResultTable:
-    """Record a table's rows, and its columns and outputs with the earlier ones. Return the earlier table."""
-    known = read_table(table.folder)
-    kept = tuple(column for column in known.columns if column.key != deleted_key)
-    columns = drop_repeated_columns((*kept, *columns))
-    definition = _Definition(table.rows, columns, known.outputs | table.outputs)
-    if definition != _Definition(known.rows, known.columns, known.outputs):
-        _append(file, table.folder, _LogEntry(definition=definition))
-    return known
-
-
-def _append(file: LineFile, folder: Path, line: _LogEntry) -> None:
-    with map_store_errors("save the table", folder):
-        # ASCII, because msgspec cannot encode lone surrogates.
-        file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
 
 
 def is_table(folder: Path) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from roamtui.export.table import render_json_table, render_markdown_table
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.table.runner import TableRun, fill_table, format_estimate
-from roamtui.table.store import list_rows, lock_table, read_table
+from roamtui.table.store import TableLog, list_rows, read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
@@ -242,6 +243,7 @@ async def test_the_offline_model_replaces_no_answer_of_a_model(leases: Path, fol
 
 
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
-    with lock_table(read_table(folder)), pytest.raises(StoreError, match="another window or program is using it"):
+    refusal = "another window or program is using it"
+    with closing(TableLog(read_table(folder))), pytest.raises(StoreError, match=refusal):
         await fill(define(folder, leases, PERIOD), answering_model())
     assert read_table(folder).rows == ()

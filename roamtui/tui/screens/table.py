@@ -285,7 +285,7 @@ class TableScreen(Screen[None]):
             return
         question = "Delete this column? Its answers return if you ask its question again."
         if await self.app.push_screen_wait(ConfirmDialog(question, column.question, yes="Delete")):
-            delete_column(self.table, column)
+            await asyncio.to_thread(delete_column, self.table, column)
             self._run = None
             self._grid.show()
             self._show_head()

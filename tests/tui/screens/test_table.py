@@ -1,6 +1,7 @@
 """The table on the screen: filling it, looking at its proofs, and exporting it."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from roamtui.conversation.citations import CHANGED_LABEL
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
-from roamtui.table.store import read_table
+from roamtui.table.store import ResultTable, read_table
 from roamtui.tui.actions import Scope
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.main import MainScreen
@@ -181,6 +182,25 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         assert [column.type.value for column in table.columns] == ["text", "date"]
         kept = [column.question for column in read_table(filled.folder).columns]
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
+
+
+async def test_a_long_log_holds_up_no_key(filled: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers: list[threading.Thread] = []
+
+    def read(folder: Path) -> ResultTable:
+        readers.append(threading.current_thread())
+        return read_table(folder)
+
+    monkeypatch.setattr("roamtui.table.store.read_table", read)
+    async with showing(filled) as ui:
+        table = ui.app.screen.query_one(TableGrid).table
+        await ui.press("+")
+        await _answer_prompt(ui, "Since when?")
+        await ui.press_until(TableScreen, "n")
+        await ui.press_until("Delete this column?", "d")
+        await ui.press_until(lambda: len(table.columns) == 3, "y")
+    assert len(readers) == 2, "for the run, and for the deletion"
+    assert threading.main_thread() not in readers
 
 
 async def test_a_column_that_is_added_meanwhile_is_asked_by_a_key_after_the_others(tables: Tables) -> None:
