@@ -266,15 +266,27 @@ class TableScreen(Screen[None]):
         heading = "Ask a question about each row"
         foot = make_foot("enter to ask", "esc to cancel", before=_TYPES)
         prompt = PromptDialog(
-            heading, self._typed, foot=foot, check=_check_question, on_typed=self._keep_typed
+            heading, self._typed, foot=foot, check=self._check_question, on_typed=self._keep_typed
         )
         if typed := await self.app.push_screen_wait(prompt):
-            column = parse_column(typed)
+            column = self._parse_question(typed)
             add_column(self.table, column)
             self._keep_typed("")
             self._grid.show()
             self._grid.move_cursor(column=len(self.table.columns))
             self._fill(column)
+
+    def _parse_question(self, typed: str) -> Column:
+        """Make a column, without the key that asks for a question: it may be pressed in the field again."""
+        key = self._keys.first_keys["table.add_column"]
+        return parse_column(typed if key.isalnum() else typed.removeprefix(key))
+
+    def _check_question(self, typed: str) -> str:
+        try:
+            self._parse_question(typed)
+        except UsageError as error:
+            return str(error)
+        return ""
 
     def _keep_typed(self, typed: str) -> None:
         self._typed = typed
@@ -354,14 +366,6 @@ class TableScreen(Screen[None]):
 def _count_characters(lines: int, width: int) -> int:
     """Return how many characters surely fit in some lines, although lines end between words."""
     return max(1, lines) * width * 9 // 10
-
-
-def _check_question(typed: str) -> str:
-    try:
-        parse_column(typed)
-    except UsageError as error:
-        return str(error)
-    return ""
 
 
 def _make_line(words: str, style: Style | str = "", lead: Text | str = "") -> Text:

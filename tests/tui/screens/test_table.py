@@ -175,7 +175,7 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
     async with showing(filled) as ui:
         table = ui.app.screen.query_one(TableGrid).table
         await ui.press("+")
-        await _answer_prompt(ui, "Since when? [date]")
+        await _answer_prompt(ui, "+Since when? [date]")  # the key, pressed once more in the field
         await ui.wait_until(ConfirmDialog)
         await ui.press_until("4 of 4 cells", "y")
         assert "this run read" in ui.words, "and not the runs before it"
