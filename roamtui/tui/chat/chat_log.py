@@ -69,6 +69,8 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         self._welcome = welcome
         self._received: ExchangeView | None = None
         """The question whose turn has come, until it is part of the conversation."""
+        self._news: tuple[ContentView, str] | None = None
+        """A view that has changed, and what to say if its end is out of view, until it is laid out."""
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -129,10 +131,10 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end. The view stays on what a person reads."""
-        self.messages.mount(NoticeView(text, severity))
+        notice = NoticeView(text, severity)
+        self.messages.mount(notice)
         if self._keeps_newest_in_view or self._top is not None:
-            kind = "notice" if severity is Severity.INFO else severity
-            self.call_after_refresh(self._say_below, f"New {kind}")
+            self._say_if_below(notice, f"New {'notice' if severity is Severity.INFO else severity}")
         elif self.current is not None or severity is Severity.ERROR:
             self.follow_end()
 
@@ -174,15 +176,25 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             case QuestionAnswered() if current is not None:
                 current.handle_event(event, state)
                 if not self._keeps_newest_in_view:
-                    self.call_after_refresh(self._say_below, "End of the answer")
+                    self._say_if_below(current, "End of the answer")
             case _ if current is not None and current.exchange.stopped is None:
                 current.handle_event(event, state)
             case _:
                 pass
 
-    def _say_below(self, words: str) -> None:
-        """If anything is below the view, say so with `words`, and name the key that shows it."""
-        if self.scroll_y < self.max_scroll_y:
+    def _say_if_below(self, news: ContentView, words: str) -> None:
+        """If the end of `news` is out of view, say so with `words`, and name the key that shows it."""
+        self._news = (news, words)
+        self._keep_place_soon()
+
+    @override
+    def _keep_place(self) -> None:
+        super()._keep_place()
+        news, words = self._news or (None, "")
+        if news is None or not news.is_laid_out:  # its layout calls this again
+            return
+        self._news = None
+        if self.compute_top(news) + news.size.height > self.scroll_offset.y + self.size.height:
             key = self._keys.first_keys["move.last" if self.has_focus else "input.page_down"]
             self.post_message(StatusMessage(f"{words} below · {key} shows it"))
 
