@@ -17,9 +17,8 @@ from roamtui.text import format_count
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import DocumentSession
 from roamtui.tui.key_queue import KeyQueue
-from roamtui.tui.messages import NoticeRaised, ProgressMessage, StatusMessage
+from roamtui.tui.messages import NoticeRaised, ProgressMessage, StatusMessage, WorkReported
 from roamtui.tui.reloader import Reloader
-from roamtui.tui.status_line import StatusLine
 
 _CHECK_SECONDS = 2.0
 """How often the document on disk is checked, and whether the person is idle."""
@@ -33,19 +32,15 @@ class BackgroundWork:
     """Tasks of a document's screen, as its workers. They report to the screen by messages."""
 
     def __init__(
-        self,
-        screen: Screen[None],
-        session: DocumentSession,
-        key_queue: KeyQueue,
-        questions: QuestionArea,
-        status: StatusLine,
+        self, screen: Screen[None], session: DocumentSession, key_queue: KeyQueue, questions: QuestionArea
     ) -> None:
         self._screen = screen
         self._agent = session.agent
         self._reloads = session.reloads_on_change
         self._key_queue = key_queue
         self._questions = questions
-        self._status = status
+        self.embedding = ""
+        """How far search by meaning is prepared. Empty if it is complete."""
         self.reloader = Reloader(session)
 
     def _run(self, work: WorkType[None], group: str, *, replaces: bool = False) -> None:
@@ -82,7 +77,7 @@ class BackgroundWork:
 
         try:
             await self._agent.model.start()
-            self._status.show_model(self._agent.model)
+            self._screen.post_message(WorkReported())
             if note := self._agent.model_note:
                 self._screen.post_message(NoticeRaised(note))
             await self._agent.search.index_ahead(on_progress)
@@ -102,8 +97,10 @@ class BackgroundWork:
                 pause = _AHEAD_PAUSE_SECONDS
                 is_left = await self._agent.search.embed_ahead()
                 coverage = self._agent.search.vector_coverage
-                words = "" if coverage.is_complete else f"preparing search by meaning: {coverage.share}"
-                self._status.embedding = words
+                share = "" if coverage.is_complete else f"preparing search by meaning: {coverage.share}"
+                if share != self.embedding:
+                    self.embedding = share
+                    self._screen.post_message(WorkReported())
 
     async def _check_quotes(self) -> None:
         """Look up the quotes of all answers in the current document, and say how many changed."""
@@ -122,13 +119,13 @@ class BackgroundWork:
         """Check whether the document has changed on disk. If so, tell the person, or reload it if wanted."""
         if self._questions.is_asking or not await self.reloader.check():
             return
-        self._status.is_outdated = self.reloader.is_outdated
+        self._screen.post_message(WorkReported())
         if self.reloader.is_outdated and self._reloads:
             self.reload()
 
     async def _reload(self) -> None:
         words, notes = await self.reloader.reload()
-        self._status.is_outdated = self.reloader.is_outdated
+        self._screen.post_message(WorkReported())
         for note in notes:
             self._screen.post_message(NoticeRaised(note))
         self._screen.post_message(StatusMessage(words))

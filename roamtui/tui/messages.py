@@ -72,6 +72,11 @@ class ProgressMessage(Message):
 
 
 @dataclass
+class WorkReported(Message):
+    """Background work has news for the status line: of the model, the index or the document on disk."""
+
+
+@dataclass
 class NoticeRaised(Message):
     """A sentence to add at the end of the conversation on the screen."""
 

@@ -3,8 +3,11 @@
 A click on a part of them runs the action of its key.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.reactive import Reactive, reactive
@@ -16,14 +19,16 @@ from typing_extensions import override
 from roamtui.conversation.events import ConversationEvent, QuestionReceived
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
-from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.models.base import Model, format_window
+from roamtui.models.base import format_window
 from roamtui.paths import format_file_path
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_token_count
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
+
+if TYPE_CHECKING:
+    from roamtui.agent.agent import Agent
 
 _GAP = "  "
 _HINT_GAP = "   "
@@ -46,9 +51,6 @@ class ClickableLine(Widget):
 class StatusLine(ClickableLine):
     """Shows the model and its progress, a message, the open sections, and the tokens and cost so far."""
 
-    model: reactive[str] = reactive("")
-    window: reactive[str] = reactive("")
-    """Size of the model's context window, unless it is a provider's, and whether the model is small."""
     message: reactive[str] = reactive("")
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
@@ -57,32 +59,14 @@ class StatusLine(ClickableLine):
     """Whether the document has changed on disk and waits to be reloaded."""
     embedding: reactive[str] = reactive("")
     """How far search by meaning is prepared. Empty if it is complete."""
-    opened: reactive[str] = reactive("")
-    """How many sections are open, and their tokens."""
-    used: reactive[str] = reactive("")
-    """The tokens and cost so far."""
 
-    def __init__(self, state: ConversationState, model: Model, keys: Keymap) -> None:
+    def __init__(self, agent: Agent, keys: Keymap) -> None:
+        """Draw the model and the conversation of `agent`. A `refresh` shows their changes."""
         super().__init__()
+        self._agent = agent
         self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
         self._reload_key = keys.first_keys["global.reload"]
-        self.show_model(model)
-        self.show_state(state)
-
-    def show_model(self, model: Model) -> None:
-        """Show a model. The windows of providers are large, so show the size only of others."""
-        self.model = model.name
-        window = model.facts.window_tokens if model.facts.window_note else None
-        words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
-        self.window = ", ".join(filter(None, words))
-
-    def show_state(self, state: ConversationState) -> None:
-        """Show the open sections, tokens and cost of a conversation."""
-        opened = f"◆ {len(state.open_sections)} open · ~{format_token_count(state.open_tokens)}"
-        self.opened = opened if state.open_sections else "No open sections"
-        used = format_usage(state.spent)
-        self.used = f"read {used}" if used else ""
 
     def handle_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
@@ -96,9 +80,8 @@ class StatusLine(ClickableLine):
 
     @override
     def render(self) -> Content:
-        name = Content.styled(sanitise_line(self.model), "bold $primary")
-        window = Content.styled(f" · {self.window}", "$muted") if self.window else Content()
-        model = _make_clickable(name + window, "global.choose_model")
+        state = self._agent.conversation.state
+        model = self._draw_model()
         if self.reply.is_running:
             frame = get_spinner_frame(monotonic() if self.app.animation_level != "none" else 0)
             activity = f"{frame} {self.reply.describe()}"
@@ -112,10 +95,23 @@ class StatusLine(ClickableLine):
         message = Content(_GAP).join(filter(None, (*urgent, message)))
         model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
-        opened = _make_clickable(Content(self.opened), "global.go_tree")
-        used = Content.styled(self.used, "$muted")
+        open_count = len(state.open_sections)
+        opened = f"◆ {open_count} open · ~{format_token_count(state.open_tokens)}" if open_count else ""
+        sections = _make_clickable(Content(opened or "No open sections"), "global.go_tree")
+        usage = format_usage(state.spent)
+        used = Content.styled(f"read {usage}" if usage else "", "$muted")
         embedding = Content.styled(self.embedding, "$muted")
-        return _join_fitting([model, message, opened, used, embedding], self.size.width, _GAP)
+        return _join_fitting([model, message, sections, used, embedding], self.size.width, _GAP)
+
+    def _draw_model(self) -> Content:
+        """Draw the model: its name, its window unless it is a provider's, and whether it is small."""
+        model = self._agent.model
+        window = model.facts.window_tokens if model.facts.window_note else None
+        words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
+        facts = ", ".join(filter(None, words))
+        name = Content.styled(sanitise_line(model.name), "bold $primary")
+        name += Content.styled(f" · {facts}" if facts else "", "$muted")
+        return _make_clickable(name, "global.choose_model")
 
 
 def _make_clickable(part: Content, action_id: str) -> Content:

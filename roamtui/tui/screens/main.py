@@ -42,6 +42,7 @@ from roamtui.tui.messages import (
     StatusMessage,
     TargetActivated,
     TargetSelected,
+    WorkReported,
 )
 from roamtui.tui.panes.switcher import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
@@ -80,14 +81,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(session.conversation)
         self.question_box = QuestionBox([*reversed(session.examples), *state.questions], keys)
-        self.status_line = StatusLine(state, self.agent.model, keys)
+        self.status_line = StatusLine(self.agent, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
         self._warning_line = WarningLine()
         self.questions = QuestionArea(self.question_box, session.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-        self.background_work = BackgroundWork(self, session, key_queue, self.questions, self.status_line)
+        self.background_work = BackgroundWork(self, session, key_queue, self.questions)
 
     @property
     def is_asking(self) -> bool:
@@ -166,6 +167,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_progress(self, event: ProgressMessage) -> None:
         self.status_line.progress = event.words
 
+    @on(WorkReported)
+    def _show_work(self) -> None:
+        self.status_line.embedding = self.background_work.embedding
+        self.status_line.is_outdated = self.background_work.reloader.is_outdated
+        self.status_line.refresh()
+
     @on(NoticeRaised)
     def _show_notice(self, event: NoticeRaised) -> None:
         self.chat_log.add_notice(event.words)
@@ -193,8 +200,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 for shown in (self.header, self.welcome, self.reader_pane):
                     shown.show_library(state.library)
             self._shown_state = state
-            self.status_line.show_model(self.agent.model)
-            self.status_line.show_state(state)
+            self.status_line.refresh()
             self.tree_pane.outline.show(state)
         above = (self.background_work, self.status_line, self.chat_log, self.tree_pane.outline)
         for part in (*above, self.questions, self.panes):
@@ -384,7 +390,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._show_model()
 
     def _show_model(self) -> None:
-        self.status_line.show_model(self.agent.model)
+        self.status_line.refresh()
         self.welcome.show_model(self.agent.model.name)
         self.background_work.prepare_agent()
 
@@ -455,7 +461,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = FindDialog(self.agent, before.found.query if before else "")
         chosen = await self.app.push_screen_wait(dialog)
         found = dialog.found
-        self.status_line.show_state(self.conversation.state)  # a reranker may have cost something
+        self.status_line.refresh()  # a reranker may have cost something
         if chosen is None and before is not None and not found.results:
             return
         self._match_cursor = MatchCursor(found)

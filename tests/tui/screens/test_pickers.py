@@ -104,7 +104,7 @@ async def test_a_typed_model_is_tried_with_one_token_used_and_kept(monkeypatch: 
             trial = server.requests[0]
             assert trial.body["max_tokens"] == 1
             assert "bakery" not in str(trial.body).lower(), "nothing of the document is sent"
-            await ui.press_until(lambda: ui.main.status_line.model == "openai/tiny", "y")
+            await ui.press_until(lambda: ui.main.agent.model.name == "openai/tiny", "y")
             await ui.wait_until(lambda: load_settings().model == "openai/tiny")
             await ui.ask("How many loaves?")
             assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
