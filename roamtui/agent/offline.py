@@ -121,7 +121,7 @@ async def answer_offline(
         expanded_question=found.question,
         stopped=stopped,
         citations=citations,
-        steps=len(state.exchanges[-1].steps),
+        step_count=len(state.exchanges[-1].steps),
         reading=await asyncio.to_thread(measure_reading, state, citations),
     )
 

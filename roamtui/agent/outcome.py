@@ -81,7 +81,7 @@ def make_outcome(
         unnamed=unnamed,
         stopped=stopped,
         citations=citations,
-        steps=reply.step_count,
+        step_count=reply.step_count,
         error=error,
         reading=measure_reading(state, citations) if is_complete else None,
     )
@@ -92,7 +92,7 @@ def make_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered:
     return QuestionAnswered(
         answer=replace_verdict_marks(reply.text or reply.rejected_text or ""),
         stopped=StopReason.ERROR,
-        steps=reply.step_count,
+        step_count=reply.step_count,
         error=_UNCHECKED.format(type(defect).__name__),
     )
 

@@ -417,7 +417,7 @@ class QuestionAnswered(Outcome, frozen=True, kw_only=True):
     stopped: StopReason
     usage: Usage = Usage()
     """What the question has used. `finish_question` sets it."""
-    steps: int = 0
+    step_count: int = field(default=0, name="steps")
     """Number of requests to the model or, without a model, of recorded steps."""
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""

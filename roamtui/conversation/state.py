@@ -145,7 +145,7 @@ class Exchange(Outcome, frozen=True, kw_only=True):
             answer=self.answer,
             stopped=StopReason.CANCELLED,
             usage=self.usage,
-            steps=len(self.steps),
+            step_count=len(self.steps),
         )
 
     def iter_excerpts(self) -> Iterator[Span]:

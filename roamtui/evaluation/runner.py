@@ -163,7 +163,7 @@ async def _ask_agent(
         verified=sum(citation.quote is not None and citation.is_verified for citation in final.citations),
         opened=len(opened),
         tokens=sum(result.tokens for result in results),
-        steps=final.steps,
+        steps=final.step_count,
     )
 
 

@@ -49,18 +49,25 @@ def _to_json_exchange(exchange: Exchange, source: str) -> dict[str, Any]:
         "number": exchange.number,
         "question": exchange.question,
         "within": exchange.within,
-        "answer": exchange.answer,
-        "stopped": exchange.stopped,
+        **to_json_answer(exchange, source),
         "error": exchange.error,
-        "citations": to_json_citations(exchange),
-        "unsourced": [exchange.answer[start:end] for start, end in exchange.unsourced],
-        **list_facts(exchange, source),
         "preface": exchange.preface,
         "steps": exchange.steps,
         "events": [
             {"kind": kind, **fields} for kind, fields in filter(None, map(to_json_event, exchange.events))
         ],
         "other_answers": [_to_json_exchange(other, source) for other in (*exchange.earlier, *exchange.later)],
+    }
+
+
+def to_json_answer(exchange: Exchange, source: str) -> dict[str, Any]:
+    """Convert an answer to JSON values: who gave it, its text, how it ended, and its proof."""
+    return {
+        **msgspec.to_builtins(list_facts(exchange, source)),
+        "answer": exchange.answer,
+        "stopped": exchange.stopped,
+        "citations": to_json_citations(exchange),
+        "unsourced": [exchange.answer[start:end] for start, end in exchange.unsourced],
     }
 
 

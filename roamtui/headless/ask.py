@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
-import msgspec
 from msgspec.structs import asdict
 
 from roamtui.agent.agent import Agent
-from roamtui.answer_report import AnswerReport, format_provenance, list_facts
+from roamtui.answer_report import AnswerReport, format_provenance
 from roamtui.conversation.events import (
     ConversationEvent,
     NodesLoaded,
@@ -29,7 +28,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import iter_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
-from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
+from roamtui.export.json import to_json_answer, to_json_event, to_json_passage, to_json_tool
 from roamtui.headless.answer_lines import can_show_styles, render_report
 from roamtui.headless.live_answer import LiveAnswer
 from roamtui.output import warn, write_data, write_json, write_notice, write_raw
@@ -114,7 +113,7 @@ class AnswerWriter:
         self._write = write
         self._is_watched = is_watched
         self._output_format = output_format
-        self._steps: list[dict[str, Any]] = []
+        self._tool_calls: list[dict[str, Any]] = []
         self._opened_ids: dict[str, None] = {}
         """Ids of the sections that were opened for the question or already open, in order."""
         self.final: QuestionAnswered | None = None
@@ -127,7 +126,7 @@ class AnswerWriter:
         is_shown = self._is_watched
         match event:
             case QuestionAsked():
-                self._steps = []
+                self._tool_calls = []
                 self._opened_ids = {}
                 if note := self._agent.model_note:
                     write_notice(note)
@@ -135,7 +134,7 @@ class AnswerWriter:
                 found = (each.section_id for each in results if each.section_id and each.status.is_open)
                 self._opened_ids |= dict.fromkeys((*opened, *found))
             case ToolFinished():
-                self._steps.append(to_json_tool(event))
+                self._tool_calls.append(to_json_tool(event))
             case QuestionAnswered():
                 self.final = event
                 is_shown = False  # `write_answer` writes the answer
@@ -157,9 +156,9 @@ class AnswerWriter:
             return 1
         state = self._agent.conversation.state
         if self._output_format is OutputFormat.EVENTS:
-            _print_line("answer", self._make_answer(final))
+            _print_line("answer", self._make_answer())
         elif self._output_format is OutputFormat.JSON:
-            write_json(self._make_answer(final))
+            write_json(self._make_answer())
         elif final.answer or final.citations:
             is_laid_out = sys.stdout.isatty()
             report = AnswerReport(state.exchanges[-1], state.library)
@@ -173,20 +172,16 @@ class AnswerWriter:
             return 1
         return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
 
-    def _make_answer(self, final: QuestionAnswered) -> dict[str, Any]:
+    def _make_answer(self) -> dict[str, Any]:
         state = self._agent.conversation.state
         exchange = state.exchanges[-1]
         return {
             "conversation": state.id,
-            **msgspec.to_builtins(list_facts(exchange, state.source)),
-            "answer": final.answer,
-            "stopped": final.stopped.value,
-            "citations": to_json_citations(exchange),
-            "unsourced": [final.answer[start:end] for start, end in final.unsourced],
+            **to_json_answer(exchange, state.source),
             "passages": [to_json_passage(passage) for passage in exchange.passages],
             "opened": list(self._opened_ids),
             "open": list(state.open_sections),
-            "steps": self._steps,
+            "steps": self._tool_calls,
             "conversation_usage": asdict(state.spent),
         }
 

@@ -69,7 +69,7 @@ async def test_a_small_model_gets_the_text_one_instruction_and_the_question(wind
         f"{_TEXT.strip()}\n\n{BRIEF_INSTRUCTION}\n\nQuestion: {_QUESTION}"
     ]
     assert last.answer.startswith("A yacht costs £18 a night.\n\n(These passages")
-    assert (last.stopped, last.steps) == (StopReason.ANSWERED, 1)
+    assert (last.stopped, last.step_count) == (StopReason.ANSWERED, 1)
 
 
 async def test_an_id_that_is_repeated_is_no_quote() -> None:

@@ -49,7 +49,7 @@ async def test_a_model_that_never_stops_calling_is_stopped() -> None:
     agent = make_agent([expanding("Fees", *["x"] * number, text="Two euros a day.") for number in range(12)])
     last = await answer(agent)
     requests = model_of(agent).requests
-    assert len(requests) == last.steps == 12
+    assert len(requests) == last.step_count == 12
     assert [request.allows_calls for request in requests] == [True] * 11 + [False]
     assert requests[-1].tools == requests[0].tools != ()
     assert LAST_STEP_NOTE in requests[-1].messages[-1].text

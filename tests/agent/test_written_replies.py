@@ -54,7 +54,7 @@ async def test_a_written_call_is_run(form: str) -> None:
     proof = f'It costs "2 euros a day" [{fees}].'
     model_of(agent).add_replies(saying(form.replace("{}", call)), saying(proof))
     last = await answer(agent)
-    assert (last.answer, last.steps) == (proof, 2)
+    assert (last.answer, last.step_count) == (proof, 2)
     assert tuple(agent.conversation.state.open_sections) == (fees,)
     step = model_of(agent).requests[-1].messages[-2]
     assert [one.name for one in step.tool_calls] == ["expand_sections"]

@@ -18,7 +18,7 @@ async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None
     steps = [expanding(fees, text="I look."), expanding(lost)]
     model_of(agent).add_replies(*steps[:step], ScriptedReply(text=text, error=ModelError(_SENTENCE)))
     last = await answer(agent)
-    assert (last.stopped, last.error, last.answer, last.steps) == (StopReason.ERROR, _SENTENCE, text, step + 1)
+    assert (last.stopped, last.error, last.answer, last.step_count) == (StopReason.ERROR, _SENTENCE, text, step + 1)
     exchange = agent.conversation.state.exchanges[0]
     assert len(exchange.steps) == step
     assert (exchange.answer, exchange.error, exchange.stopped) == (text, _SENTENCE, StopReason.ERROR)

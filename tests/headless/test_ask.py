@@ -42,7 +42,7 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
     events.NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
     events.WarningRaised(message="The disk is full."),
     events.QuestionAnswered(
-        number=1, answer="Here.", stopped=StopReason.ANSWERED, citations=(), usage=Usage(), steps=1, error=""
+        number=1, answer="Here.", stopped=StopReason.ANSWERED, citations=(), usage=Usage(), step_count=1, error=""
     ),
 )
 
