@@ -45,10 +45,13 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     points = next(filter(None, tables), {})
     listed = dict.fromkeys(element.get("idref", "") for element in root.iter("{*}itemref"))
     pages = [key for key in listed if types.get(key, "").endswith(_PAGE_TYPES) and key not in (*nav, *ncx)]
+    sheets = [part_names[key] for key, media_type in types.items() if media_type == "text/css"]
+    style_sheet = "".join(decode_html(package.read(part))[0] for part in sheets)
     blocks: list[str] = []
     above = (0, 0)
     for part in (part_names[key] for key in pages):
-        page, _ = read_page(decode_html(package.read(part, is_needed=True))[0], image_base=part)
+        source, _ = decode_html(package.read(part, is_needed=True))
+        page, _ = read_page(source, image_base=part, style_sheet=style_sheet)
         _superscript_note_marks(page)
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)

@@ -39,10 +39,11 @@ _DRAWN = _LABELLED | {"input", "select", "svg", "iframe", "img"}
 _BOXES = frozenset({"checkbox", "radio"})
 _FIELDS_WITHOUT_VALUE = _BOXES | {"hidden", "password", "file", "range", "color", "image"}
 """Types of fields whose value a page does not show as text."""
-_SPOKEN_CLASSES = frozenset({"visually-hidden", "sr-only", "screen-reader-text"})
-"""Classes of text that only screen readers present."""
-_HIDDEN_CLASS_NAMES = "linenos lineno mw-editsection skip-link breadcrumb breadcrumbs viewcode-link"
-_HIDDEN_CLASSES = _SPOKEN_CLASSES.union(_HIDDEN_CLASS_NAMES.split())
+_SPOKEN_CLASS = re.compile(r"(?:visually-hidden|sr-only|screen-reader-text)(?=\s|$)")
+"""Ends of the classes of text that only screen readers present."""
+_HIDDEN_CLASSES = frozenset(
+    {"linenos", "lineno", "mw-editsection", "skip-link", "breadcrumb", "breadcrumbs", "viewcode-link"}
+)
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _FORMULAS_XPATH = r"//text()[contains(., '\(') or contains(., '\[')][not(ancestor::pre or ancestor::code)]"
@@ -53,6 +54,17 @@ _STYLED = re.compile(
     re.IGNORECASE,
 )
 """Styles that mean the same as an element. Each group has the name of that element."""
+_RAISED_CLASS = re.compile(
+    r"(?:^|[\s_-])su(?:(?P<sup>p|per|perscript)|(?P<sub>b|bscript))(?=\s|$)", re.IGNORECASE
+)
+_STYLED_CLASS = re.compile(r"\.([\w-]{1,100})(?:\s*>\s*li::?before)?\s*$")
+"""The class at the end of a selector. Google Docs writes the numbers of a list as text before its items."""
+_SHEET_STYLE = re.compile(
+    r"vertical-align: ?su(?:per|b)|text-decoration(?:-line)?: ?line-through"
+    rf"|(?:lower|upper)-(?:alpha|latin|roman)|font-family: ?[\"']?(?:{SYMBOL_FONT.pattern})",
+    re.IGNORECASE,
+)
+"""What is read of a style sheet. Whether it hides an element may depend on the screen and on programs."""
 _FONT = re.compile(r"font-family\s*:\s*[\"']?([\w ]{1,30})", re.IGNORECASE)
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?|sourcecode\s|hljs\s)"
@@ -77,11 +89,17 @@ _TITLE_LENGTH_MAX = 300
 
 
 def read_page(
-    source: str, base_url: str | None = None, *, image_base: str | None = None, finds_titles: bool = False
+    source: str,
+    base_url: str | None = None,
+    *,
+    image_base: str | None = None,
+    style_sheet: str = "",
+    finds_titles: bool = False,
 ) -> tuple[Any, str]:
     """Return the tree of a page without hidden elements, and its title.
 
-    With `finds_titles`, lines that look like titles become headings, if the page has no headings.
+    `style_sheet` is read in addition to those in the page. With `finds_titles`, lines that look like titles
+    become headings, if the page has no headings.
 
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.
@@ -93,6 +111,7 @@ def read_page(
     if CONTROLS.search(source):
         label_panels(root)
         controlled_ids = list_controlled_ids(root)
+    _apply_styles(root, style_sheet)
     _clean(root, controlled_ids, base_url, image_base)
     for element in root.iter() if SYMBOL_FONT.search(source) else ():
         if SYMBOL_FONT.fullmatch(font := _get_font(element)):
@@ -124,12 +143,27 @@ def parse_html_tree(source: str) -> Any:
     return root
 
 
+def _apply_styles(root: Any, style_sheet: str) -> None:
+    """Add what style sheets say of a class to the style of each element of this class."""
+    styles: dict[str, dict[str, None]] = {}
+    for rule in "".join([style_sheet, *(style.text or "" for style in root.iter("style"))]).split("}"):
+        selectors, _, declarations = rule.rpartition("{")
+        read = dict.fromkeys(_SHEET_STYLE.findall(declarations))
+        for name in map(_STYLED_CLASS.search, selectors.split(",") if read else ()):
+            if name:
+                styles.setdefault(name[1], {}).update(read)
+    for element in root.iter() if styles else ():
+        looks = [look for name in _list_classes(element) for look in styles.get(name, ())]
+        if looks:
+            element.set("style", ";".join([*looks, element.get("style", "")]))
+
+
 def _clean(  # noqa: PLR0912 - one for each kind
     root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None
 ) -> None:
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
-        is_drawn = element.tag in _DRAWN or element.get("aria-hidden") == "true"
+        is_drawn = element.tag in _DRAWN or element.get("aria-hidden") == "true" or _is_spoken(element)
         if _is_formula_source(element):
             _replace_content(element, convert_formula(element.text) or element.text)
             element.tag = "span"
@@ -157,8 +191,9 @@ def _clean(  # noqa: PLR0912 - one for each kind
             labels = element.xpath(_SVG_LABELS_XPATH)
             _replace_content(element, " ".join(filter(None, map(join_text, labels))))
             element.tag = "div" if element.text else "svg"
-        elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
-            look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
+        elif element.tag in _WITHOUT_MEANING and element.keys():
+            look = _STYLED.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
+            look = look or _RAISED_CLASS.search(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX])
             element.tag = look.lastgroup if look else element.tag
         follows = element.tail or ("" if element.getnext() is None else "x")
         if is_drawn and follows[:1].isalnum():
@@ -230,6 +265,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         (element.tag in _HIDDEN_NAMES and not is_shadow)
         or element.get("role", "").lower() in _HIDDEN_ROLES
         or not _HIDDEN_CLASSES.isdisjoint(_list_classes(element))
+        or _is_spoken(element)
     ):
         return True
     if element.tag == "button" and next(element.iterancestors("pre"), None) is not None:
@@ -253,7 +289,12 @@ def _has_spoken_twin(element: Any) -> bool:
     """Return whether text for screen readers is next to an element that is not an icon."""
     neighbours = [each for each in (element.getprevious(), element.getnext()) if each is not None]
     is_icon = element.tag == "i" or "icon" in element.get("class", "")
-    return not is_icon and any(not _SPOKEN_CLASSES.isdisjoint(_list_classes(each)) for each in neighbours)
+    return not is_icon and any(map(_is_spoken, neighbours))
+
+
+def _is_spoken(element: Any) -> bool:
+    """Return whether only screen readers present an element."""
+    return _SPOKEN_CLASS.search(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
 
 
 def _list_classes(element: Any) -> list[str]:
