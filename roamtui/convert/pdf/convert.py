@@ -15,7 +15,7 @@ from roamtui.convert.pdf.line_numbers import strip_line_numbers
 from roamtui.convert.pdf.markdown import LineJoiner, MarkdownWriter
 from roamtui.convert.pdf.outline import detect_outline, make_page_headings
 from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
-from roamtui.convert.pdf.rows import PageRow, read_rows
+from roamtui.convert.pdf.rows import PageRow, read_rows, restore_double_f
 from roamtui.convert.pdf.running_heads import strip_running_heads
 from roamtui.convert.pdf.tables import PageText, detect_tables
 from roamtui.errors import SourceError
@@ -63,6 +63,7 @@ def convert_pdf(
     if not any(rows):
         advice = _OCR_ADVICE if languages else _SCAN_ADVICE
         raise SourceError(f"{name} contains no text. {advice}")
+    restore_double_f(rows)
     joiner = LineJoiner(rows)
     stripped, printed = strip_running_heads(rows)
     file_rows: list[PageRow] = []

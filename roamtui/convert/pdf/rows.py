@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from statistics import median
 
 from msgspec import Struct
@@ -43,6 +44,9 @@ _FOOTNOTE_MARK_GAP_MAX = 0.9
 _FIGURE_ENDS = "0123456789)%"
 _CURRENCIES = "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
+_DIVIDED_AT_F = re.compile(r"\b([^\W\d_]*f) ([^\W\d_]+)")
+_OWN_WORD = re.compile(r"(?<!f )\b[^\W\d_]+")
+"""A word that does not follow an f."""
 
 
 class PageCell(Struct):
@@ -180,6 +184,27 @@ def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
         " ".join(word.text for word in words), min(word.x0 for word in words), max(word.x1 for word in words)
     )
     return _build_row([cell], words, compute_letter_height(words))
+
+
+def restore_double_f(pages: Sequence[Sequence[PageRow]]) -> None:
+    """Restore the second f of words such as "dif er", which the file has elsewhere as one word.
+
+    If letters overlap, pdfium takes two for one, and adds a space. What also follows a word without f, such
+    as "ice", is a word.
+    """
+    rows = list(chain.from_iterable(pages))
+    own = {word for row in rows for word in _OWN_WORD.findall(row.text)}
+    known = {word.lower() for word in own}
+
+    def restore(match: re.Match[str]) -> str:
+        whole = f"{match[1]}f{match[2]}"
+        return whole if match[2] not in own and whole.lower() in known else match[0]
+
+    for row in rows:
+        if _DIVIDED_AT_F.search(row.text):
+            for cell in row.cells:
+                cell.text = _DIVIDED_AT_F.sub(restore, cell.text)
+            row.refresh()
 
 
 def read_rows(page: PdfPage) -> list[PageRow]:

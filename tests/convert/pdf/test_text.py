@@ -271,6 +271,11 @@ def test_a_line_from_right_to_left_is_read_so_on_a_page_of_english() -> None:
     assert text.endswith("كم كمن")
 
 
+def test_an_f_that_pdfium_has_dropped_is_restored_by_the_words_of_the_file() -> None:
+    text = _text(lay_out("They differ.", "They may dif er. A lot of ice is the ice of the office."))
+    assert text.endswith("They may differ. A lot of ice is the ice of the office.")
+
+
 def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     row: PageRow = make_row([_place("well-known compile", x=0)])
     joiner = LineJoiner([[row]])
