@@ -106,16 +106,52 @@ def sort_into_reading_order(words: list[PageWord], depth: int) -> list[list[Page
         if not is_divided:
             ordered += band
             continue
-        flat = sorted(chain.from_iterable(band), key=attrgetter("first"))
-        left = [word for word in flat if word.x0 < x]
-        right = [word for word in flat if word.x0 >= x]
-        ordered += sort_into_reading_order(left, depth + 1)
-        ordered += sort_into_reading_order(right, depth + 1)
-        if left and right:
+        flat = _sort_by_drawing(band)
+        if any(word.x0 < x for word in flat) and any(word.x0 >= x for word in flat):
             rows += len(band)
-            switches += sum((word.x0 < x) != (after.x0 < x) for word, after in pairwise(flat)) - 1
+            switches += _count_switches(flat, x)
+        above, below = _take_titles(band, flat, x)
+        ordered += above
+        ordered += sort_into_reading_order([word for word in flat if word.x0 < x], depth + 1)
+        ordered += sort_into_reading_order([word for word in flat if word.x0 >= x], depth + 1)
+        ordered += below
     # A table is drawn row by row, and so are the columns of some programs.
     return _divide_prose(groups) if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows else ordered
+
+
+def _sort_by_drawing(band: Iterable[list[PageWord]]) -> list[PageWord]:
+    return sorted(chain.from_iterable(band), key=attrgetter("first"))
+
+
+def _count_switches(words: Sequence[PageWord], x: float) -> int:
+    """Count how often words in drawing order change between the columns, except for the first time."""
+    return sum((word.x0 < x) != (after.x0 < x) for word, after in pairwise(words)) - 1
+
+
+def _take_titles(
+    band: list[list[PageWord]], words: list[PageWord], x: float
+) -> tuple[list[list[PageWord]], list[list[PageWord]]]:
+    """Return the rows above the right column and below the left one that belong to neither.
+
+    Such a row, for example a short title, is drawn before or after all other `words`. Remove its words.
+    """
+    start = 0
+    end = len(band)
+    while start < end and band[start][0].x0 >= x and _remove_end(words, band[start]):
+        start += 1
+    while start < end and band[end - 1][-1].x0 < x and _remove_end(words, band[end - 1]):
+        end -= 1
+    return band[:start], band[end:]
+
+
+def _remove_end(words: list[PageWord], row: Sequence[PageWord]) -> bool:
+    """Remove the words of a row of one cell from an end of `words`. Return whether they are there."""
+    drawn = sorted(row, key=attrgetter("first"))
+    for end in (slice(len(row)), slice(-len(row), None)):
+        if words[end] == drawn and not _list_gaps(row):
+            del words[end]
+            return True
+    return False
 
 
 def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
@@ -143,9 +179,13 @@ def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
 
 def _find_gutter(group: Sequence[PageWord]) -> tuple[float, float] | None:
     """Return the edges of the only wide gap in a row, or None if there is none or more than one."""
-    gap_min = CELL_GAP * (group[0].bottom - group[0].top)
-    gaps = [(before.x1, word.x0) for before, word in pairwise(group) if word.x0 - before.x1 > gap_min]
+    gaps = _list_gaps(group)
     return gaps[0] if len(gaps) == 1 else None
+
+
+def _list_gaps(group: Sequence[PageWord]) -> list[tuple[float, float]]:
+    gap_min = CELL_GAP * (group[0].bottom - group[0].top)
+    return [(before.x1, word.x0) for before, word in pairwise(group) if word.x0 - before.x1 > gap_min]
 
 
 def _is_prose_column(lines: Sequence[Sequence[PageWord]]) -> bool:

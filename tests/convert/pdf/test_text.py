@@ -41,6 +41,13 @@ def test_columns_are_read_one_after_the_other_if_they_are_drawn_so() -> None:
     assert "left line 0 has a few more words | right line 0" in by_rows
 
 
+def test_a_short_title_beside_a_column_stays_above_or_below_both_if_it_is_drawn_so() -> None:
+    above, below = PdfLine(text="Boat News", top=720, x=320), PdfLine(text="Accounts", top=440)
+    text = _text([above, *_lines(72, "left"), *_lines(320, "right"), below])
+    assert text.index("Boat News") < text.index("left line 0")
+    assert text.index("left line 19") < text.index("right line 0") < text.index("Accounts")
+
+
 def test_prose_in_two_columns_that_is_drawn_line_by_line_is_read_column_by_column() -> None:
     words = "harbour office ferry captain storm deck winter rope"
     left = [PdfLine(text=f"L{row} {words}", top=700 - 12 * row, x=72, size=9) for row in range(20)]
