@@ -169,7 +169,8 @@ def _detect_repeated_rows(edges: Sequence[_Edges]) -> dict[tuple[str, int], floa
         for row in (*sides.top, *sides.bottom):
             if any(map(str.isalpha, row.text)):
                 pages_by_key.setdefault(sides.make_key(row), []).append(page)
-    repeats_needed = max(_REPEATS_MIN, _REPEATED_SHARE * len(edges))
+    repeats_min = min(_REPEATS_MIN, max(3, len(edges)))
+    repeats_needed = max(repeats_min, _REPEATED_SHARE * len(edges))
     share_by_key = {}
     for text, position in pages_by_key:
         # Rows near the border of two classes may be in either.

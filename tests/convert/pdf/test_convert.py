@@ -93,7 +93,7 @@ def test_printed_page_numbers_are_kept_if_they_differ_from_the_counted_ones() ->
         assert convert_pdf(make_pdf(pages, labels=labels), "a.pdf").page_labels == ()
 
 
-@pytest.mark.parametrize("count", [4, 8])
+@pytest.mark.parametrize("count", [3, 4, 8])
 def test_running_heads_are_there_once(count: int) -> None:
     pages = [
         lay_out(
