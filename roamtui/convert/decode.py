@@ -29,7 +29,6 @@ _WEB_ENCODING = re.compile(
 Decoding any other may take hours."""
 _EMBEDDED_FILE = re.compile(r"(\bdata:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)[A-Za-z0-9+/=]{64,}")
 """A picture or another file that a text contains as base64, which no person and no model reads."""
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _HTML_HEAD_LENGTH = 4_096
 _DECLARED_CHARSET = re.compile(
     rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""",
@@ -178,5 +177,5 @@ def _resolve_charset(label: str) -> str | None:
 
 
 def replace_surrogates(text: str) -> str:
-    """Replace lone surrogates, which cannot be encoded as UTF-8."""
-    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Join surrogate pairs, and replace lone surrogates, which cannot be encoded as UTF-8."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from roamtui.conversation.messages import Message, Role, ToolCall, Usage
+from roamtui.convert.decode import replace_surrogates
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
     FinishReason,
@@ -144,7 +145,7 @@ def _build_common_arguments(resolved: ResolvedModel) -> dict[str, Any]:
 def _build_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     built: list[dict[str, Any]] = []
     for message in messages:
-        text = _join_surrogates(message.text)
+        text = replace_surrogates(message.text)
         fields: dict[str, Any] = {"role": message.role.value, "content": text}
         if message.role is Role.TOOL:
             fields["tool_call_id"] = message.tool_call_id
@@ -153,7 +154,7 @@ def _build_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
             fields["tool_calls"] = []
             for call in message.tool_calls:
                 name = _INVALID_NAME_CHARACTER.sub("_", call.name)[:_TOOL_NAME_LENGTH_MAX] or "unnamed"
-                arguments = _join_surrogates(call.arguments)
+                arguments = replace_surrogates(call.arguments)
                 # most providers refuse a history with broken arguments
                 if not _are_acceptable_arguments(arguments):
                     arguments = json.dumps({"invalid_arguments": arguments})
@@ -161,11 +162,6 @@ def _build_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
                 fields["tool_calls"].append({"id": call.id, "type": "function", "function": function})
         built.append(fields)
     return built
-
-
-def _join_surrogates(text: str) -> str:
-    """Join surrogate pairs and replace lone surrogates, so that the text can be encoded as UTF-8."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _are_acceptable_arguments(arguments: str) -> bool:

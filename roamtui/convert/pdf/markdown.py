@@ -11,7 +11,7 @@ from roamtui.convert.pdf.rows import ENUMERATOR, PageCell, PageRow
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import PageText, is_printed_figure
 from roamtui.convert.pdf.word_tables import detect_word_tables, write_word_table
-from roamtui.convert.pdf.words import HYPHENS, ends_in_divided_word, write_words
+from roamtui.convert.pdf.words import HYPHENS, divides_script, ends_in_divided_word, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
 
 _PARAGRAPH_GAP_MIN = 1.35
@@ -53,6 +53,8 @@ class LineJoiner:
 
     def join(self, above: str, end: str) -> str:
         """Join two lines. If they share a word, keep the hyphen of a compound such as "long-term"."""
+        if divides_script(above, end):
+            return above + end
         if not (ends_in_divided_word(above) and end[:1].isalnum()):
             return f"{above} {end}".strip()
         start = above[:-1]
@@ -185,7 +187,8 @@ class MarkdownWriter:
                     for each in (before, cell)
                 )
                 line += f"{' | ' if are_cells or are_figures else ' '}{cell.text}"
-            if lines and ends_in_divided_word(lines[-1]) and line[0].isalpha():
+            is_divided = bool(lines) and ends_in_divided_word(lines[-1]) and line[0].isalpha()
+            if is_divided or (lines and divides_script(lines[-1], line)):
                 lines[-1] = self._joiner.join(lines[-1], line)
             else:
                 lines.append(line)

@@ -72,7 +72,6 @@ _FONT_NAME_BYTES = 128
 _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
-_QUARTER = math.pi / 2
 _MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
 """Letters next to figures. The figures may be raised or lowered inside a word: "10³kg"."""
 _PUNCTUATION = ".,;:)/"
@@ -261,7 +260,7 @@ class PdfPage:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         # The text may be rotated by quarter turns. Seven characters decide.
-        rotations = [self._read_rotation(len(text) * part // 8) for part in range(1, 8)]
+        rotations = [self._read_turn(len(text) * part // 8, 4) for part in range(1, 8)]
         rotation = max(range(4), key=rotations.count)
         left, right, top, bottom = -math.inf, math.inf, -math.inf, math.inf
         box = self._box
@@ -288,22 +287,26 @@ class PdfPage:
                 if not letters:
                     continue
                 compared: _Box | None = bounds
+                last = first + len(letters.rstrip(_PUNCTUATION)) - 1
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
-                    compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
+                    compared = self._read_box(first, last, rotation)
                 word = PageWord(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
-                word.is_rotated = self._read_rotation(first) != rotation
+                word.is_rotated = self._read_turn(first, 8) != 2 * rotation
                 words.append(word)
-                is_mixed = not letters.isalpha() and _MIXED.search(letters) is not None
-                if is_mixed or (compared and compared.is_uneven):
+                is_mixed = not letters.isalpha() and (
+                    _MIXED.search(letters) is not None or self._measure_rise(last, rotation) > 0
+                )
+                if not word.is_rotated and (is_mixed or (compared and compared.is_uneven)):
                     uneven.append(word)
         if not is_right_to_left(text):
             for word in uneven:
                 self._mark_scripts(word, rotation)
         return self._join_letters(words)
 
-    def _read_rotation(self, index: int) -> int:
+    def _read_turn(self, index: int, parts: int) -> int:
+        """Return how far a character is rotated, in `parts` of a full turn."""
         angle: float = pdfium.FPDFText_GetCharAngle(self._text, index)
-        return round(angle / _QUARTER) % 4
+        return round(angle * parts / math.tau) % parts
 
     def _read_letters(self, letters: str, first: int, rotation: int) -> str:
         """Return the letters of a word as drawn, from left to right even in right-to-left scripts."""
@@ -438,12 +441,26 @@ class PdfPage:
         Fonts without names are bitmaps, whose boxes may be only as high as each letter.
         """
         box = self._read_box(index, index, rotation)
-        if box is None or self.read_font(index).name:
-            return box
+        if box is None:
+            return None
+        if self.read_font(index).name:
+            return box._replace(bottom=box.bottom - self._measure_rise(index, rotation))
+        baseline = self._read_baseline(index, rotation)
+        return box._replace(top=baseline - self._measure_letter(index), bottom=baseline)
+
+    def _read_baseline(self, index: int, rotation: int) -> float:
         x, y = ctypes.c_double(), ctypes.c_double()
         pdfium.FPDFText_GetCharOrigin(self._text, index, x, y)
-        baseline = _rotate_box(x.value, x.value, y.value, y.value, rotation)[3]
-        return box._replace(top=baseline - self._measure_letter(index), bottom=baseline)
+        return _rotate_box(x.value, x.value, y.value, y.value, rotation)[3]
+
+    def _measure_rise(self, index: int, rotation: int) -> float:
+        """Return how far a figure is drawn above the baseline, as the raised figures of a font are."""
+        if not chr(pdfium.FPDFText_GetUnicode(self._text, index)).isdecimal():
+            return 0.0
+        x0, x1, low, high = (ctypes.c_double() for _ in range(4))
+        pdfium.FPDFText_GetCharBox(self._text, index, x0, x1, low, high)
+        bottom = _rotate_box(x0.value, x1.value, low.value, high.value, rotation)[3]
+        return max(0.0, self._read_baseline(index, rotation) - bottom)
 
     def _measure_letter(self, index: int) -> float:
         matrix = pdfium.FS_MATRIX()

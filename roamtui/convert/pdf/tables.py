@@ -168,7 +168,7 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
         row = rows[index]
         if row.top > rows[index + 1].top or _is_outside(row, rows[body.start].size):
             break
-        is_above_figures = row.cells[-1].x0 >= left and row.text[-1] not in ":."
+        is_above_figures = row.cells[-1].x0 >= left and row.text[-1] not in ":.。"
         if is_above_figures or UNITS.fullmatch(row.text):
             if start == body.start:
                 end = index + 1

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.markdown.escaping import escape_inline
+from roamtui.text import UNSPACED
 
 HYPHEN = "\x02"
 """Character that pdfium returns for a hyphen at a line end. No line break follows it."""
@@ -21,6 +22,7 @@ SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 """Lowered figures must not join the number before them: not 10102, but 1010₂."""
 SMALL_RATIO = 0.85
 """Maximum height of a raised letter, as a share of the height of the letters before it."""
+_UNSPACED_PAIR = re.compile(f"[{UNSPACED}]{{2}}")
 _SCRIPT_HEIGHT_MIN = 0.4
 _RISE_MIN = 0.1
 """Minimum rise of the baseline of a raised letter, as a share of the height of the letters before it."""
@@ -49,7 +51,12 @@ class PageWord(Struct):
     """Index of its first character in drawing order; `last` is the index of its last one."""
     last: int
     is_rotated: bool = False
-    """Whether it is drawn in another direction than most of the page, such as a stamp at the edge."""
+    """Whether it is drawn in another direction than most of the page, such as a stamp across it."""
+
+
+def divides_script(above: str, end: str) -> bool:
+    """Return whether a line ends between two letters of a script without spaces, such as Chinese."""
+    return _UNSPACED_PAIR.fullmatch(above[-1:] + end[:1]) is not None
 
 
 def ends_in_divided_word(text: str) -> bool:

@@ -222,7 +222,9 @@ def test_a_rotated_page_is_read(matrix: str) -> None:
     assert text.endswith("first line here\nsecond one")
 
 
-@pytest.mark.parametrize("matrix", ["0 1 -1 0 60 690", "0 -1 1 0 300 760", "-1 0 0 -1 400 700"])
+@pytest.mark.parametrize(
+    "matrix", ["0 1 -1 0 60 690", "0 -1 1 0 300 760", "-1 0 0 -1 400 700", "0.7 0.7 -0.7 0.7 90 680"]
+)
 def test_words_in_another_direction_are_read_after_the_others(matrix: str) -> None:
     lines = "1 0 0 1 72 700 Tm (so we show that) Tj 0 -14 Td (it can be done with words) Tj"
     text = _convert_page(f"BT /F1 11 Tf {lines} /F1 20 Tf {matrix} Tm (19 Dec of 2014) Tj ET")
@@ -266,6 +268,20 @@ def _convert_mapped(stream: str, letters: str) -> str:
 def test_a_space_that_stands_for_several_characters_is_one() -> None:
     text = _convert_mapped("1 0 0 1 72 700 Tm (I love words) Tj", "<20> <0009000D002000A0>")
     assert text.endswith("\n\nI love words")
+
+
+def test_a_raised_figure_of_the_font_itself_never_joins_a_number() -> None:
+    text = _convert_mapped("1 0 0 1 72 700 Tm (In 1998\\263. All 5,120\\263 lie in 1998) Tj", "<B3> <0033>")
+    assert text.endswith("In 1998<sup>3</sup>. All 5,120<sup>3</sup> lie in 1998")
+
+
+def test_a_letter_of_two_code_units_is_whole() -> None:
+    assert _convert_mapped("1 0 0 1 72 700 Tm (The x is) Tj", "<78> <D835DC65>").endswith("The \U0001d465 is")
+
+
+def test_lines_of_a_script_without_spaces_are_joined_without_one() -> None:
+    text = _convert_mapped("1 0 0 1 72 700 Tm (AB) Tj 0 -14 Td (BA) Tj", "<41> <6E2F> <42> <7FFC>")
+    assert text.endswith("港翼翼港")
 
 
 def test_arabic_ligatures_keep_their_order() -> None:
