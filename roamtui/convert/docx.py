@@ -45,7 +45,7 @@ _TAGS_BY_STYLE = {
     "(?:intense )?quote$": "blockquote",
 }
 _INLINE_CODE_STYLE = re.compile("code|verbatim char")
-_MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
+_TAGS_BY_LOOK = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
 _EQUATION = re.compile(r"\s*EQ\s+(.*?)(?:\\\*.*)?", re.DOTALL)
 """The instruction of a field that Word draws as an equation."""
@@ -56,7 +56,7 @@ _NAME_LENGTH_MAX = 60
 _UNKNOWN_NUMBERS = "Word writes the numbers of some lists in another way than 1, 2, 3"
 _LEVELS_MAX = 9
 """A list of Word has at most nine levels."""
-_MarkedHtml = tuple[tuple[str, ...], str]
+_TaggedHtml = tuple[tuple[str, ...], str]
 """A part of a line: the names of the HTML elements to put around it, and its HTML."""
 
 
@@ -200,9 +200,9 @@ class _DocxHtmlWriter:
         return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
     def _write_line(  # noqa: PLR0912 - one for each kind
-        self, parent: Any, formatting: Mapping[str, str], marks: tuple[str, ...] = ()
-    ) -> Iterator[_MarkedHtml]:
-        """Yield the parts of a line. `formatting` and `marks` are those of the text around the parts."""
+        self, parent: Any, formatting: Mapping[str, str], tags: tuple[str, ...] = ()
+    ) -> Iterator[_TaggedHtml]:
+        """Yield the parts of a line. `formatting` and `tags` are those of the text around the parts."""
         is_shown = not has_format(formatting, "vanish")
         size = _read_size(formatting)
         for child in parent:
@@ -216,10 +216,10 @@ class _DocxHtmlWriter:
                     is_smaller = _read_size(inner) < size
                     if "position" not in inner:
                         size = _read_size(inner)
-                    marks_of_run = _list_marks(own, inner, style, is_smaller=is_smaller)
-                    yield from self._write_line(child, inner, marks_of_run)
+                    tags_of_run = _list_tags(own, inner, style, is_smaller=is_smaller)
+                    yield from self._write_line(child, inner, tags_of_run)
                 case "fldChar":
-                    yield from self._follow_field(child, marks if is_shown else None)
+                    yield from self._follow_field(child, tags if is_shown else None)
                 case "instrText" if self._fields:
                     self._fields[-1].instruction += child.text or ""
                 case "hyperlink":
@@ -239,9 +239,9 @@ class _DocxHtmlWriter:
                 case _ if name in _DRAWINGS:
                     yield (), "".join(self._write_drawing(child)) if is_visible else ""
                 case _ if name in _PLAIN:
-                    yield marks, self._write_text(name, child, formatting) if is_visible else ""
+                    yield tags, self._write_text(name, child, formatting) if is_visible else ""
                 case _:
-                    yield from self._write_line(child, formatting, marks) if name not in _REMOVED else ()
+                    yield from self._write_line(child, formatting, tags) if name not in _REMOVED else ()
 
     def _write_text(self, name: str, element: Any, formatting: Mapping[str, str]) -> str:
         text = ""
@@ -269,7 +269,7 @@ class _DocxHtmlWriter:
     def _note_problem(self, start: str, name: str) -> None:
         self.problems.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
 
-    def _follow_field(self, character: Any, marks: tuple[str, ...] | None) -> Iterator[_MarkedHtml]:
+    def _follow_field(self, character: Any, tags: tuple[str, ...] | None) -> Iterator[_TaggedHtml]:
         """Follow the start, the middle or the end of a field. The start of a form field has its value."""
         kind = get_attribute(character, "fldCharType")
         if kind == "begin":
@@ -298,8 +298,8 @@ class _DocxHtmlWriter:
         elif self._fields and kind == "end":
             field = self._fields.pop()
             equation = _EQUATION.fullmatch(field.instruction)
-            if equation and marks is not None and not field.is_in_result and self._is_in_text():
-                yield marks, escape_words(_FRACTION.sub(r"\1/\2", equation[1].strip()))
+            if equation and tags is not None and not field.is_in_result and self._is_in_text():
+                yield tags, escape_words(_FRACTION.sub(r"\1/\2", equation[1].strip()))
             if field.link:
                 yield (), "</a>"
 
@@ -398,7 +398,7 @@ def _read_size(formatting: Mapping[str, str]) -> float:
     return int(size) if size.isdecimal() else math.inf
 
 
-def _list_marks(
+def _list_tags(
     own: Mapping[str, str], formatting: Mapping[str, str], style: Style, *, is_smaller: bool
 ) -> tuple[str, ...]:
     """List the HTML elements around a run. Only its `own` emphasis counts: a whole paragraph may be bold.
@@ -406,7 +406,7 @@ def _list_marks(
     Its `formatting` includes that of the paragraph. A raised or lowered position makes it a script only if it
     `is_smaller` than the letters before it.
     """
-    emphasis = tuple(tag for look, tag in _MARKS.items() if has_format(own, look))
+    emphasis = tuple(tag for look, tag in _TAGS_BY_LOOK.items() if has_format(own, look))
     align = formatting.get("vertAlign")
     position = formatting.get("position", "0") if is_smaller else "0"
     is_raised = align == "superscript" or position.strip("0").isdecimal()
@@ -417,7 +417,7 @@ def _list_marks(
     return ("code",) if is_code else emphasis
 
 
-def _wrap_link(target: str, pieces: Iterable[_MarkedHtml]) -> Iterator[_MarkedHtml]:
+def _wrap_link(target: str, pieces: Iterable[_TaggedHtml]) -> Iterator[_TaggedHtml]:
     yield from [((), f'<a href="{escape_words(target)}">'), *pieces, ((), "</a>")] if target else pieces
 
 
@@ -425,12 +425,12 @@ def _write_cell(cell: _Cell) -> str:
     return f'<{cell.tag} colspan="{cell.columns}" rowspan="{cell.rows}">{cell.html}</{cell.tag}>'
 
 
-def _join_pieces(pieces: Iterator[_MarkedHtml]) -> str:
-    """Join the parts of a line. Neighbours with the same marks share one element."""
+def _join_pieces(pieces: Iterator[_TaggedHtml]) -> str:
+    """Join the parts of a line. Neighbours with the same tags share one element."""
     out: list[str] = []
-    for marks, group in groupby(pieces, lambda piece: piece[0]):
+    for tags, group in groupby(pieces, lambda piece: piece[0]):
         text = "".join(html for _, html in group)
-        for mark in marks if text.strip() else ():
-            text = f"<{mark}>{text}</{mark}>"
+        for tag in tags if text.strip() else ():
+            text = f"<{tag}>{text}</{tag}>"
         out.append(text)
     return "".join(out)

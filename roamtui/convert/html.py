@@ -385,20 +385,20 @@ def _write_list(element: Any) -> list[str]:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
         text = _join_blocks([*blocks, *_finish_blocks([_write_text(child.tail)])])
-        mark = "- "
+        bullet = "- "
         if is_item and element.tag == "ol":
             number = parse_int(child.get("value"), number)
             label = f"{format_list_number(number, kind)}. "
             has_number = has_number and _NUMBERED.match(label) is not None
             if has_number:
-                mark = label
+                bullet = label
             elif text:  # Markdown has no such number
                 text = label + text
             number += -1 if is_reversed else 1
         if text:  # a list or text outside of the items belongs to the item before it
-            lines = _LINE_START.sub(" " * len(mark), text)
+            lines = _LINE_START.sub(" " * len(bullet), text)
             if is_item:
-                items.append(mark + lines[len(mark) :])
+                items.append(bullet + lines[len(bullet) :])
             else:
                 items.append(lines if items else text)
     return ["\n".join(items)]

@@ -43,7 +43,7 @@ class NumberFormat:
 
     def __init__(self, code: str) -> None:
         """Parse the code of a format, such as `#,##0.00;[Red]-0.00`."""
-        shape = _LITERAL.sub(lambda words: _hide(words[1] or words[2] or words[3] or ""), code)
+        shape = _LITERAL.sub(lambda literal: _hide(literal[1] or literal[2] or literal[3] or ""), code)
         for_text = next((part for part in shape.split(";") if "@" in part), "@")
         before_text, _, after_text = (_show(part) for part in _IN_BRACKETS.sub("", for_text).partition("@"))
         self.words_around_text = (before_text, after_text)

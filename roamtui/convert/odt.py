@@ -23,7 +23,7 @@ _SKIPPED = tuple(_SKIPPED_NAMES.split())
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
-_SPANS_BY_LOOK = {"code": "code", "bold": "b", "italic": "i", "struck": "s", "super": "sup", "sub": "sub"}
+_TAGS_BY_LOOK = {"code": "code", "bold": "b", "italic": "i", "struck": "s", "super": "sup", "sub": "sub"}
 
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:
@@ -123,7 +123,7 @@ class _OdtHtmlWriter:
         self._font = style.font or font_around
         content = self.write_content(element) if "hidden" not in formatting else ""
         self._font = font_around
-        for look, tag in _SPANS_BY_LOOK.items():
+        for look, tag in _TAGS_BY_LOOK.items():
             if look in formatting:
                 content = f"<{tag}>{content}</{tag}>"
         return content

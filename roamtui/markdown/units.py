@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from msgspec import Struct
 
@@ -115,7 +115,10 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def whole(self) -> VisibleText:
         """The visible text of all cells."""
-        return self.cells[0] if len(self.cells) == 1 else VisibleText(tuple(_join_cells(self.cells)))
+        if len(self.cells) == 1:
+            return self.cells[0]
+        spaced = ((VisiblePiece(" "), *cell.pieces) for cell in self.cells)
+        return VisibleText(tuple(chain.from_iterable(spaced))[1:])
 
     @property
     def words(self) -> str:
@@ -342,13 +345,6 @@ def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Ite
 
 def _is_sign(text: str) -> bool:
     return not any(map(str.isalnum, text)) and text.strip() not in DASHES
-
-
-def _join_cells(cells: Iterable[VisibleText]) -> Iterator[VisiblePiece]:
-    for number, cell in enumerate(cells):
-        if number:
-            yield VisiblePiece(" ")
-        yield from cell.pieces
 
 
 def read_visible_line(text: str) -> str:
