@@ -27,21 +27,26 @@ class QuoteState(StrEnum):
     @property
     def label(self) -> str:
         """A few words that tell a person the result, the same in all front ends."""
-        return _QUOTE_LABELS[self][0]
+        return _RESULTS[self][0]
 
     @property
     def sign(self) -> str:
         """One character that shows the result without colour; empty if there is no quote."""
-        return _QUOTE_LABELS[self][1]
+        return _RESULTS[self][1]
+
+    @property
+    def rating(self) -> str:
+        """The colour of the result by its meaning: success, warning, error; empty if there is no quote."""
+        return _RESULTS[self][2]
 
 
-_QUOTE_LABELS = {
-    QuoteState.EXACT: ("quote found in the text", "✓"),
-    QuoteState.RESPELLED: ("quote found in the text, written otherwise", "✓"),
-    QuoteState.ELSEWHERE: ("quote found in another section", "!"),
-    QuoteState.NOT_FOUND: ("quote not in the text that the model read", "✗"),
-    QuoteState.NO_QUOTE: ("no quote", ""),
-    QuoteState.PASSAGE: ("found by roamtui", ""),
+_RESULTS = {
+    QuoteState.EXACT: ("quote found in the text", "✓", "success"),
+    QuoteState.RESPELLED: ("quote found in the text, written otherwise", "✓", "success"),
+    QuoteState.ELSEWHERE: ("quote found in another section", "!", "warning"),
+    QuoteState.NOT_FOUND: ("quote not in the text that the model read", "✗", "error"),
+    QuoteState.NO_QUOTE: ("no quote", "", ""),
+    QuoteState.PASSAGE: ("found by roamtui", "", ""),
 }
 APART_LABEL = "not within one sentence"
 """Says that the parts of a quote are in the text that was read, but its ellipsis leaves out too much."""

@@ -42,14 +42,8 @@ _ROLE_CODES = {
     **dict.fromkeys((TextRole.H1, TextRole.H2, TextRole.H3, TextRole.H4), _BOLD),
     **dict.fromkeys((TextRole.BAR, TextRole.RULE, TextRole.GRID, TextRole.ASIDE), _DIM),
 }
-_COLOURS = {
-    QuoteState.EXACT: _GREEN,
-    QuoteState.RESPELLED: _GREEN,
-    QuoteState.ELSEWHERE: _YELLOW,
-    QuoteState.NOT_FOUND: _RED,
-    QuoteState.NO_QUOTE: _CYAN,
-    QuoteState.PASSAGE: _CYAN,
-}
+_COLOURS = {"success": _GREEN, "warning": _YELLOW, "error": _RED, "": _CYAN}
+"""By `QuoteState.rating`."""
 
 
 def get_answer_width() -> int:
@@ -164,9 +158,9 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
     def get_codes(style: RunStyle) -> tuple[int, ...]:
         match proof.judge(style.group, style.link_number):
             case VerdictMark(verdict=verdict):
-                return (_BOLD, _COLOURS[verdict])
+                return (_BOLD, _COLOURS[verdict.rating])
             case Citation(state=state):
-                return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
+                return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state.rating])
             case Unsourced():
                 return (_ITALIC, _YELLOW)
             case None:

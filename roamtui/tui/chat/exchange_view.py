@@ -62,15 +62,6 @@ _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
 """Pause between drawings, as a multiple of the drawing time, so that keys get time."""
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
-_SOURCE_STYLES = {QuoteState.ELSEWHERE: "$warning", QuoteState.NOT_FOUND: "$error"}
-_QUOTE_STYLES = {
-    QuoteState.EXACT: "$text-success",
-    QuoteState.RESPELLED: "$text-success",
-    QuoteState.ELSEWHERE: "$text-warning",
-    QuoteState.NOT_FOUND: "$text-error",
-    QuoteState.NO_QUOTE: "$accent",
-    QuoteState.PASSAGE: "$accent",
-}
 _UNSOURCED_STYLE = "italic $text-warning"
 """Sentences without a source."""
 
@@ -303,10 +294,10 @@ class ExchangeView(ContentView):
                 link_number = run.style.link_number
                 match proof.judge(run.style.group, link_number):
                     case VerdictMark(verdict=verdict):
-                        words = Content.styled(run.text, f"bold {_QUOTE_STYLES[verdict]}")
+                        words = Content.styled(run.text, f"bold {_get_quote_style(verdict)}")
                     case Citation(state=state):
                         line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
-                        words = words.stylize(f"{line_style} {_QUOTE_STYLES[state]}")
+                        words = words.stylize(f"{line_style} {_get_quote_style(state)}")
                     case Unsourced():
                         words = words.stylize(_UNSOURCED_STYLE)
                     case None:
@@ -357,6 +348,10 @@ class ExchangeView(ContentView):
         return lines
 
 
+def _get_quote_style(state: QuoteState) -> str:
+    return f"$text-{state.rating}" if state.rating else "$accent"
+
+
 def _set_apart(lines: list[Content]) -> list[Content]:
     """Indent a part, and put an empty line above it, unless it has no lines."""
     return [Content(), *(" " + line for line in lines)] if lines else []
@@ -373,14 +368,13 @@ def _draw_surroundings(
 
 def _format_citation(citation: Citation, source: CitationDescription, answer: str) -> Content:
     """Format a citation: sign, document if there are several, place, and its quote if the answer lacks it."""
-    style = _SOURCE_STYLES.get(citation.state, "$muted")
+    state = citation.state
+    sign_style = f"${state.rating or 'muted'}"
+    style = "$muted" if citation.is_verified else sign_style
     quote = sanitise_line(simplify_quote(citation.quote or ""))
     is_in_answer = extract_words(quote) in extract_words(answer)
     return Content.assemble(
-        (
-            f"{citation.state.sign} " if citation.state.sign else "",
-            "$success" if citation.is_verified else style,
-        ),
+        (f"{state.sign} " if state.sign else "", sign_style),
         (f"{source.document}{PATH_STEP}" if source.document else "", "$muted"),
         (source.title, "bold"),
         (" · " if source.place else "", "$muted"),

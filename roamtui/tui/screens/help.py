@@ -17,10 +17,7 @@ _SIGNS = {
         (sign, "$accent" if sign == OPEN_SIGN else "$warning", meaning) for sign, meaning in SIGNS.items()
     ),
     "Answer symbols": (
-        (QuoteState.EXACT.sign, "$success", QuoteState.EXACT.label),
-        (QuoteState.RESPELLED.sign, "$success", QuoteState.RESPELLED.label),
-        (QuoteState.ELSEWHERE.sign, "$warning", QuoteState.ELSEWHERE.label),
-        (QuoteState.NOT_FOUND.sign, "$error", QuoteState.NOT_FOUND.label),
+        *((state.sign, f"${state.rating}", state.label) for state in QuoteState if state.sign),
         (QuoteState.NOT_FOUND.sign, "$error", APART_LABEL),
         (QuoteState.NOT_FOUND.sign, "$error", CHANGED_LABEL),
     ),
