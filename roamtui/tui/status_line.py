@@ -29,6 +29,7 @@ from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
 if TYPE_CHECKING:
     from roamtui.agent.agent import Agent
+    from roamtui.tui.background_work import BackgroundWork
 
 _GAP = "  "
 _HINT_GAP = "   "
@@ -55,15 +56,12 @@ class StatusLine(ClickableLine):
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
     """What is happening."""
-    is_outdated: reactive[bool] = reactive(default=False)
-    """Whether the document has changed on disk and waits to be reloaded."""
-    embedding: reactive[str] = reactive("")
-    """How far search by meaning is prepared. Empty if it is complete."""
 
-    def __init__(self, agent: Agent, keys: Keymap) -> None:
-        """Draw the model and the conversation of `agent`. A `refresh` shows their changes."""
+    def __init__(self, agent: Agent, work: BackgroundWork, keys: Keymap) -> None:
+        """Draw the model and the conversation of `agent`, and `work`. A `refresh` shows their changes."""
         super().__init__()
         self._agent = agent
+        self._work = work
         self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
         self._reload_key = keys.first_keys["global.reload"]
@@ -88,7 +86,7 @@ class StatusLine(ClickableLine):
             work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         words = [sanitise_line(self.progress)]
-        if self.is_outdated:
+        if self._work.reloader.is_outdated:
             words.append(f"Document changed on disk · {self._reload_key} to reload")
         urgent = (Content.styled(each, "bold $warning") for each in words)
         message = Content(sanitise_line(self.message))
@@ -100,7 +98,7 @@ class StatusLine(ClickableLine):
         sections = _make_clickable(Content(opened or "No open sections"), "global.go_tree")
         usage = format_usage(state.spent)
         used = Content.styled(f"read {usage}" if usage else "", "$muted")
-        embedding = Content.styled(self.embedding, "$muted")
+        embedding = Content.styled(self._work.embedding, "$muted")
         return _join_fitting([model, message, sections, used, embedding], self.size.width, _GAP)
 
     def _draw_model(self) -> Content:

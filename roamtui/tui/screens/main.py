@@ -81,7 +81,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(session.conversation)
         self.question_box = QuestionBox([*reversed(session.examples), *state.questions], keys)
-        self.status_line = StatusLine(self.agent, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
         self._warning_line = WarningLine()
@@ -89,6 +88,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
         self.background_work = BackgroundWork(self, session, key_queue, self.questions)
+        self.status_line = StatusLine(self.agent, self.background_work, keys)
 
     @property
     def is_asking(self) -> bool:
@@ -169,8 +169,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(WorkReported)
     def _show_work(self) -> None:
-        self.status_line.embedding = self.background_work.embedding
-        self.status_line.is_outdated = self.background_work.reloader.is_outdated
         self.status_line.refresh()
 
     @on(NoticeRaised)
