@@ -191,7 +191,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def _keep_place(self) -> None:
         super()._keep_place()
         news, words = self._news or (None, "")
-        if news is None or not news.is_laid_out:  # its layout calls this again
+        if news is None or news.size.height != len(news.lines):  # its layout, which is due, calls this again
             return
         self._news = None
         if self.compute_top(news) + news.size.height > self.scroll_offset.y + self.size.height:

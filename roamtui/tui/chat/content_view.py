@@ -68,11 +68,6 @@ class ContentView(Widget):
         """The lines that are drawn."""
         return self._get_lines(self.size.width)
 
-    @property
-    def is_laid_out(self) -> bool:
-        """Whether its place on the screen is for what it shows now."""
-        return bool(self.size.width) and self.size.height == len(self.lines)
-
     def _get_lines(self, width: int) -> list[Content]:
         if self._drawn is None or self._drawn[0] != width:
             self._drawn = (width, self.draw(max(1, width)))

@@ -261,9 +261,8 @@ async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a
         await ui.press_until("Something else happened.", "end")
 
 
-@pytest.mark.parametrize("height", [24, 25])
-async def test_a_notice_is_said_to_be_below_only_if_it_is(height: int) -> None:
-    async with running(make_app(["So."]), (80, height)) as ui:
+async def test_a_notice_is_said_to_be_below_only_if_it_is() -> None:
+    async with running(make_app(["So."]), SIZE) as ui:
         await ui.ask("Why?")
         ui.chat.stop_following()
         notice = "So."
