@@ -106,8 +106,7 @@ def convert_office_html(html: str, notes: Sequence[str]) -> str:
     HTML too. A reference is the number of a note between U+E000 and U+E001; one to an empty note is dropped.
     """
     out: list[str] = []
-    written = (" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes)
-    texts = {str(number): text for number, text in enumerate(written, start=1) if text}
+    texts = {str(number): text for number, text in enumerate(map(_write_note, notes), start=1) if text}
     missing = dict(texts)
     root, _ = read_page(_PRE_BOUNDARY.sub("\n", html), finds_titles=True)
     for block in write_blocks(root):
@@ -116,6 +115,14 @@ def convert_office_html(html: str, notes: Sequence[str]) -> str:
             if text := missing.pop(number, ""):
                 out.append(f"[^{number}]: {text}")
     return "\n\n".join(out) + "\n"
+
+
+def _write_note(note: str) -> str:
+    """Write a note on one line, where there is no room for tables."""
+    root, _ = read_page(note)
+    for part in root.iter("table", "tr", "th", "td"):
+        part.tag = "div"
+    return " ".join("\n\n".join(write_blocks(root)).split())
 
 
 def _find_main_part(root: Any, title: str) -> Any:
@@ -444,6 +451,7 @@ def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
     ]
     room = _SPANNED_ROOM
     for index, (row, cells) in enumerate(rows):
+        is_alone = len(row) < 2 and not cells
         column = 0
         for cell in row:
             column = next(each for each in count(column) if each not in cells)
@@ -458,7 +466,7 @@ def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
                 for each in range(column, column + columns):
                     is_own = below is cells and each == column
                     is_short = len(text) <= min(REPEATED_LENGTH_MAX, room)
-                    is_repeated = not is_own and is_short and (each == column or len(row) > 1)
+                    is_repeated = not is_own and is_short and (each == column or not is_alone)
                     room -= len(text) if is_repeated else 0
                     below.setdefault(each, _Cell(text if is_own or is_repeated else "", each > column))
     return [(row, cells) for row, cells in rows if cells]

@@ -37,6 +37,8 @@ _LABELLED = frozenset({"button", "meter", "progress"})
 _DRAWN = _LABELLED | {"input", "select", "svg", "iframe", "img"}
 """Elements that are drawn as boxes, so that words around them are never one word."""
 _BOXES = frozenset({"checkbox", "radio"})
+_DRAWN_BOX = re.compile(r"(?:^|\s)checkbox-(?:(?P<on>on)|off)(?=\s|$)")
+"""The class of a tick box that is an empty element, as Notion writes it."""
 _FIELDS_WITHOUT_VALUE = _BOXES | {"hidden", "password", "file", "range", "color", "image"}
 """Types of fields whose value a page does not show as text."""
 _SPOKEN_CLASS = re.compile(r"(?:visually-hidden|sr-only|screen-reader-text)(?=\s|$)")
@@ -181,10 +183,9 @@ def _clean(  # noqa: PLR0912 - one for each kind
             _replace_content(element, f" {_read_chosen_options(element)}")
         elif element.tag == "input":
             element.text = _read_field(element)
-        elif element.tag in _LABELLED:
-            element.text = f" {element.text or ''}"
-        elif element.get("class") == "classifier":
-            element.text = f" : {element.text or ''}"  # the style of Sphinx draws the colon before a type
+        elif start := _find_drawn_start(element):
+            element.text = f"{start}{element.text or ''}"
+            element.tag = "span" if element.tag == "div" else element.tag
         elif element.tag == "math":
             _replace_content(element, write_formula(element))
         elif element.tag == "svg":
@@ -252,8 +253,24 @@ def _read_field(field: Any) -> str:
     kind = field.get("type", "").lower()
     if kind not in _FIELDS_WITHOUT_VALUE:
         return f" {field.get('value', '')}"
+    label = field.getparent()
     has_words = (field.tail or "").strip()
+    if label.tag == "label":
+        has_words = has_words or join_text(label) or (label.tail or "").strip()
     return f" {write_checkbox(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
+
+
+def _find_drawn_start(element: Any) -> str:
+    """Return what the style of a page draws before the words of an element."""
+    if element.tag in _LABELLED:
+        return " "
+    class_names = element.get("class", "")
+    if class_names == "classifier":
+        return " : "  # the style of Sphinx draws the colon before a type
+    if "data-inline-task-id" in element.attrib:  # an item of a list of tasks in Confluence
+        return f"{write_checkbox(is_checked='checked' in _list_classes(element))} "
+    box = _DRAWN_BOX.search(class_names[:ATTRIBUTE_LENGTH_MAX])
+    return f" {write_checkbox(is_checked=box['on'] is not None)} " if box else ""
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
@@ -268,8 +285,14 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         or _is_spoken(element)
     ):
         return True
-    if element.tag == "button" and next(element.iterancestors("pre"), None) is not None:
-        return True
+    if element.tag == "button":
+        around = next(element.iterancestors("pre", *HEADINGS), None)
+        # A button after the words of a title, such as one that copies a link, is not part of it.
+        is_after_words = around is not None and any(
+            character.isalpha() for character in join_text(around).partition(join_text(element))[0]
+        )
+        if around is not None and (around.tag == "pre" or is_after_words):
+            return True
     if element.tag == "footer":  # the footer of a quote names who said it
         return next(element.iterancestors("blockquote", "figure"), None) is None
     is_invisible = (

@@ -369,3 +369,10 @@ def test_merged_cells_and_deleted_rows() -> None:
         "| Both | Both | 5 |",
         "| 6 |  | 7 |",
     ]
+
+
+def test_a_table_in_a_footnote_is_written_as_words() -> None:
+    cited = f"<w:p>{_run('Fees')}<w:r><w:footnoteReference w:id='2'/></w:r></w:p>"
+    cells = "".join(f"<w:tc><w:p>{_run(text)}</w:p></w:tc>" for text in ("6 m", "40 euros"))
+    note = f'<w:footnote w:id="2"><w:p>{_run("By length:")}</w:p><w:tbl><w:tr>{cells}</w:tr></w:tbl></w:footnote>'
+    assert _convert(cited, footnotes=note) == "Fees[^1]\n\n[^1]: By length: 6 m 40 euros\n"
