@@ -4,7 +4,7 @@ It has no tools, no ids, no outline and no example, because a small model repeat
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -36,7 +36,6 @@ from roamtui.retrieval.question_search import (
     search_question,
 )
 from roamtui.search.base import Hit
-from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, estimate_tokens
 
@@ -57,7 +56,8 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
         self.conversation.set_budget(self.budget)
         state = self.conversation.state
         state = fold_events(state, *prepare_question(state, options))
-        found = await self._choose_text(state, question, options.within, self.budget.messages_max)
+        found = await self._choose_context(state, question, options.within, self.budget.messages_max)
+        self.text = found.text
         asked, search_events = self._make_events(state.library, question, options, found)
         asked = replace(asked, number=len(state.exchanges) + 1, preface=found.text)
         # The person may have opened or closed sections during the search.
@@ -78,16 +78,43 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
             if excess <= 0 or not self.text:
                 return ModelRequest(messages=(message,))
             room = max(0, estimate_tokens(self.text) - excess)
-            await self._choose_text(earlier, asked.question, asked.within, room)
+            context = await self._choose_context(earlier, asked.question, asked.within, room)
+            self.text = context.text
 
-    async def _choose_text(
-        self, earlier: ConversationState, question: str, within: str | None, room: int
+    async def _choose_context(
+        self, state: ConversationState, question: str, within: str | None, room_tokens: int
     ) -> QuestionContext:
-        found = await choose_brief_context(
-            earlier, question, within, self.searcher, room_tokens=room, warn=self._warn
+        """Choose the text for a question: all that it is about if there is room, or else excerpts of hits.
+
+        Sections that the person opened or pinned come before hits.
+        """
+        library = state.library
+        questions = (*state.questions, question)
+        asked = complete_follow_up(questions)
+        room_tokens = max(0, room_tokens - estimate_tokens(asked) - _FRAME_TOKENS)
+        if whole := _list_whole(library, within, room_tokens):
+            return _make_context(library, {section_id: (span,) for section_id, span in whole.items()})
+        hits: Sequence[Hit] = ()
+        if (searcher := self.searcher) is not None:
+            earlier = list_history_texts(state.exchanges)
+            search = partial(search_question, searcher, library, questions, earlier=earlier, within=within)
+            hits = (
+                await search_or_warn(searcher, lambda: search(limit=policy.EXCERPTS_MAX)[1], self._warn) or ()
+            )
+        opened = [
+            section.section_id
+            for section in state.open_sections.values()
+            if section.section_id in library and (section.opened_by is Origin.PERSON or section.is_pinned)
+        ]
+        wanted = {hit.section_id: hit for hit in hits}
+        for section_id in opened:
+            wanted.setdefault(section_id, Hit(section_id=section_id, score=1.0, why="opened"))
+        view = ModelView(library=library, room_tokens=room_tokens)
+        matcher = TermMatcher.for_question(asked)
+        chosen = await asyncio.to_thread(
+            choose_excerpts, view, wanted, matcher, policy.BRIEF_TOKENS_MAX, opened
         )
-        self.text = found.text
-        return found
+        return _make_context(library, chosen, hits)
 
 
 def remove_calls(text: str) -> str:
@@ -95,44 +122,6 @@ def remove_calls(text: str) -> str:
     reader = ReplyReader([spec.name for spec in list_specs(has_search=True, has_room=False)])
     events = [*reader.feed(text), *reader.finish()]
     return "".join(event.text for event in events if isinstance(event, TextDelta))
-
-
-async def choose_brief_context(
-    state: ConversationState,
-    question: str,
-    within: str | None,
-    searcher: Searcher | None,
-    *,
-    room_tokens: int,
-    warn: Callable[[str], None],
-) -> QuestionContext:
-    """Choose the text for a question: all that it is about if there is room, or else excerpts of hits.
-
-    Sections that the person opened or pinned come before hits. `warn` is called if the search fails.
-    """
-    library = state.library
-    questions = (*state.questions, question)
-    asked = complete_follow_up(questions)
-    room_tokens = max(0, room_tokens - estimate_tokens(asked) - _FRAME_TOKENS)
-    if whole := _list_whole(library, within, room_tokens):
-        return _make_context(library, {section_id: (span,) for section_id, span in whole.items()})
-    hits: Sequence[Hit] = ()
-    if searcher is not None:
-        earlier = list_history_texts(state.exchanges)
-        search = partial(search_question, searcher, library, questions, earlier=earlier, within=within)
-        hits = await search_or_warn(searcher, lambda: search(limit=policy.EXCERPTS_MAX)[1], warn) or ()
-    opened = [
-        section.section_id
-        for section in state.open_sections.values()
-        if section.section_id in library and (section.opened_by is Origin.PERSON or section.is_pinned)
-    ]
-    wanted = {hit.section_id: hit for hit in hits}
-    for section_id in opened:
-        wanted.setdefault(section_id, Hit(section_id=section_id, score=1.0, why="opened"))
-    view = ModelView(library=library, room_tokens=room_tokens)
-    matcher = TermMatcher.for_question(asked)
-    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, policy.BRIEF_TOKENS_MAX, opened)
-    return _make_context(library, chosen, hits)
 
 
 def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[str, Span]:

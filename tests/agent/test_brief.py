@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
-from roamtui.agent.brief import choose_brief_context
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, SYSTEM
 from roamtui.agent.tool_calls import make_tools
@@ -22,7 +21,7 @@ from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
-from tests.fakes.scripted_model import Reply, ScriptedReply, make_refusal
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply, make_refusal
 from tests.fakes.site import FakeSite
 
 _ID = re.compile(r"\b[0-9a-f]{8}\b")
@@ -142,18 +141,17 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
 
 async def test_an_excerpt_of_a_page_has_a_title_wherever_the_link_stands_in_the_list() -> None:
     listing = f"# Harbour\n\n- [Quay](/quay.md): {_FILLING * 90}\n- [Fees](/fees.md): cost of a yacht\n"
-    page = f"{_FILLING * 60}\n\nA yacht costs £18 a night.\n\n# Winter\n\nClosed.\n"
+    page = f"{_FILLING * 120}\n\nA yacht costs £18 a night.\n\n# Winter\n\nClosed.\n"
     with FakeSite({"/llms.txt": listing, "/fees.md": page}) as site:
         library, loader = open_sources([site.url("/llms.txt")])
         conversation = Conversation(library, source_loader=loader)
         (fees,) = (each for each in library.walk() if library.node(each).title == "Fees")
         await conversation.load((fees,), Origin.PERSON)
         await conversation.execute(OpenSections(section_ids=(fees,), origin=Origin.PERSON))
-        searcher = Searcher(conversation.state.library)
-        context = await choose_brief_context(
-            conversation.state, _QUESTION, None, searcher, room_tokens=500, warn=pytest.fail
-        )
-    titles, _, text = context.text.partition("\n")
+        model = ScriptedModel(["£18."], window_tokens=3_000)
+        agent = Agent(conversation, model, Searcher(conversation.state.library))
+        await answer(agent, _QUESTION)
+    titles, _, text = sent(agent)[-1].text.partition("\n")
     assert titles == "Harbour > Fees"
     assert "costs £18" in text
 
