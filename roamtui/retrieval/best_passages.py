@@ -13,7 +13,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from pathlib import PurePath
@@ -144,7 +143,12 @@ def choose_passages(
     ]
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
     word_confidence = weights.certainty * best_score  # how far words decide, and not meaning
-    measure_words = partial(_measure_words, hit_shares=hit_shares, best_score=best_score)
+
+    def measure_words(passage: FoundPassage) -> float:
+        """Return the mean of the scores of a passage and its hit, as shares of the best scores."""
+        share = passage.score / (best_score or 1.0)
+        return (hit_shares.get(passage.section_id, share) + share) / 2
+
     by_words.sort(key=measure_words, reverse=True)
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
@@ -291,9 +295,9 @@ def _choose_candidate(
     candidates: Sequence[_Candidate], cosines: Sequence[float], word_confidence: float
 ) -> _Candidate | None:
     """Return the likeliest candidate, or None if none has a word of the question and none was compared."""
-    likelihoods = _take_shares([candidate.share for candidate in candidates])
-    if cosines:
-        likelihoods = _weigh(likelihoods, _take_shares(cosines), word_confidence)
+    highest_share = max((candidate.share for candidate in candidates), default=0.0) or 1.0
+    by_words = [candidate.share / highest_share for candidate in candidates]
+    likelihoods = _weigh(by_words, cosines, word_confidence)
     highest = max(likelihoods, default=0.0)
     return candidates[likelihoods.index(highest)] if highest > 0 else None
 
@@ -303,30 +307,24 @@ def _take_likeliest(
 ) -> list[FoundPassage]:
     """Return the likeliest passages, best first. Those of a section stay together."""
     similarities = [passage.similarity or 0.0 for passage in judged]
-    highest = max(similarities, default=0.0)
-    by_meaning = [similarity / highest for similarity in similarities] if highest > 0 else by_words
-    ranked = zip(_weigh(by_words, by_meaning, word_confidence), judged, strict=True)
+    ranked = zip(_weigh(by_words, similarities, word_confidence), judged, strict=True)
     best = [passage for _, passage in sorted(ranked, key=itemgetter(0), reverse=True)][: policy.PASSAGES_MAX]
     order = [*dict.fromkeys(passage.section_id for passage in best)]
     return sorted(best, key=lambda passage: order.index(passage.section_id))
 
 
-def _measure_words(passage: FoundPassage, hit_shares: Mapping[str, float], best_score: float) -> float:
-    """Return the mean of the scores of a passage and its hit, as shares of the best scores."""
-    share = passage.score / (best_score or 1.0)
-    return (hit_shares.get(passage.section_id, share) + share) / 2
+def _weigh(by_words: Sequence[float], cosines: Sequence[float], word_confidence: float) -> list[float]:
+    """Combine the likelihoods of texts by words and by meaning, if any text is near in meaning.
 
-
-def _weigh(by_words: Sequence[float], by_meaning: Sequence[float], word_confidence: float) -> list[float]:
-    """Combine two likelihoods of each text. The more the words prove, the more their likelihood counts."""
-    both = zip(by_words, by_meaning, strict=True)
-    return [word_confidence * words + (1 - word_confidence) * meaning for words, meaning in both]
-
-
-def _take_shares(values: Sequence[float]) -> list[float]:
-    """Return each value as a share of the highest one; 0 if none is above 0."""
-    highest = max(values, default=0.0)
-    return [max(0.0, value / highest) if highest > 0 else 0.0 for value in values]
+    The more the words prove, the more their likelihood counts.
+    """
+    nearest = max(cosines, default=0.0)
+    if nearest <= 0:
+        return [*by_words]
+    both = zip(by_words, cosines, strict=True)
+    return [
+        word_confidence * words + (1 - word_confidence) * max(0.0, cosine / nearest) for words, cosine in both
+    ]
 
 
 def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str]) -> list[_Candidate]:
