@@ -117,7 +117,7 @@ class AnswerReport:
     def closing_sentences(self) -> list[str]:
         """Sentences about the quotes, what the model read, and the origin of the answer."""
         exchange = self.exchange
-        return [*filter(None, [self.quote_summary, format_reading(exchange), format_provenance(exchange)])]
+        return [*filter(None, [self.quote_summary, format_basis(exchange), format_provenance(exchange)])]
 
     @property
     def sources(self) -> list[str]:
@@ -156,13 +156,13 @@ def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
         "usage": answer.usage,
         "source": source,
         "digest": answer.content_hash,
-        "reading": answer.reading,
+        "reading": answer.basis,
     }
 
 
-def format_origin_and_reading(cell: Cell) -> str:
+def format_origin_and_basis(cell: Cell) -> str:
     """Format the origin of a cell, and what the model read and did not read, as one line."""
-    return ". ".join(filter(None, [format_provenance(cell), format_reading(cell)]))
+    return ". ".join(filter(None, [format_provenance(cell), format_basis(cell)]))
 
 
 def format_provenance(answer: Exchange | Cell) -> str:
@@ -177,22 +177,22 @@ def format_provenance(answer: Exchange | Cell) -> str:
     return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
 
 
-def format_reading(answer: Exchange | Cell) -> str:
+def format_basis(answer: Exchange | Cell) -> str:
     """Format what the model read, searched for, and found but did not read. Empty if that is not recorded."""
-    reading = answer.reading
-    if reading is None or answer.has_passages:
+    basis = answer.basis
+    if basis is None or answer.has_passages:
         return ""
-    sections = format_count(reading.sections, "section")
-    partly = f", and parts of {reading.partly:,} more" if reading.partly else ""
-    sentences = [f"Read {reading.whole:,} of {sections}{partly}"]
-    if reading.whole >= reading.sections and not reading.pages:
+    sections = format_count(basis.sections, "section")
+    partly = f", and parts of {basis.partly:,} more" if basis.partly else ""
+    sentences = [f"Read {basis.whole:,} of {sections}{partly}"]
+    if basis.whole >= basis.sections and not basis.pages:
         sentences = ["Read the whole document"]
-    if reading.pages:
-        sentences[0] += f" ({reading.pages.removeprefix('the ')})"
-    if reading.queries:
-        queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in reading.queries)
+    if basis.pages:
+        sentences[0] += f" ({basis.pages.removeprefix('the ')})"
+    if basis.queries:
+        queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in basis.queries)
         sentences.append(f"Searched for: {'; '.join(queries)}")
-    if unread := reading.unread:
+    if unread := basis.unread:
         named = ("".join(hit.path[-1:]) for hit in unread[:_NAMED_MAX])
         titles = [shorten(sanitise_line(title), TITLE_LENGTH_MAX) or UNTITLED for title in named]
         rest = f"; {len(unread) - len(titles):,} more" if len(unread) > len(titles) else ""

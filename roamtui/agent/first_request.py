@@ -57,7 +57,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     @property
     def has_clear_hit(self) -> bool:
         """Whether the question surely asks for one of these sections, so that a short outline is enough."""
-        return bool(self.auto_opened) or any(hit.is_named for hit in self.hits)
+        return bool(self.auto_opened) or any(hit.is_asked_for for hit in self.hits)
 
 
 def make_view(state: ConversationState, *, earlier: Iterable[ToolUse] = (), room_tokens: int) -> ModelView:

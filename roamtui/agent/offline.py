@@ -14,9 +14,9 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.agent.answer_basis import measure_basis
 from roamtui.agent.cards import PassageCard, list_cards
 from roamtui.agent.first_request import list_history_texts, make_search_event
-from roamtui.agent.reading import measure_reading
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
@@ -122,7 +122,7 @@ async def answer_offline(
         stopped=stopped,
         citations=citations,
         step_count=len(state.exchanges[-1].steps),
-        reading=await asyncio.to_thread(measure_reading, state, citations),
+        basis=await asyncio.to_thread(measure_basis, state, citations),
     )
 
 

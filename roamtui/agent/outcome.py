@@ -4,8 +4,8 @@ import re
 
 from msgspec import Struct
 
+from roamtui.agent.answer_basis import measure_basis
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS, TITLES
-from roamtui.agent.reading import measure_reading
 from roamtui.conversation.events import QuestionAnswered, StopReason
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
@@ -83,7 +83,7 @@ def make_outcome(
         citations=citations,
         step_count=reply.step_count,
         error=error,
-        reading=measure_reading(state, citations) if is_complete else None,
+        basis=measure_basis(state, citations) if is_complete else None,
     )
 
 

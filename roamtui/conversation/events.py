@@ -332,7 +332,7 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     """Whether the model got more of its text than a line under "also found"."""
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class AnswerBasis(Struct, frozen=True, kw_only=True):
     """How much of the text a model had read when it answered, and what it had found but not read."""
 
     whole: int
@@ -405,7 +405,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The question with its abbreviations spelled out; empty if a model was asked."""
     error: str = ""
     """A sentence for the person on what went wrong; empty if nothing did."""
-    reading: Reading | None = None
+    basis: AnswerBasis | None = field(default=None, name="reading")
     """What the model had read, or None if the answer is not complete."""
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from roamtui.answer_report import format_origin_and_reading, list_facts
+from roamtui.answer_report import format_origin_and_basis, list_facts
 from roamtui.conversation.citations import Citation
 from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
@@ -67,7 +67,7 @@ def render_csv(table: ResultTable, path: Path) -> str:
                 quote_text = sanitise_text(join_quote_lines(best.quote or ""))
                 quote_fields = [quote_text, *map(sanitise_line, (label, best.sentence, place))]
             fields += [*map(sanitise_line, (cell.value, cell.state.label)), *quote_fields]
-            fields += map(sanitise_line, (cell.note, format_origin_and_reading(cell)))
+            fields += map(sanitise_line, (cell.note, format_origin_and_basis(cell)))
         lines.append(fields)
     output = io.StringIO()
     csv.writer(output).writerows(
@@ -125,7 +125,7 @@ def _list_proofs(title: str, cell: Cell, source: str) -> list[str]:
         for citation in cell.citations:
             if citation.quote is not None and citation is not best:
                 lines += [f"  {_render_quote(citation, cell, source)}", *_list_sentences(citation)]
-    if summary := format_origin_and_reading(cell):
+    if summary := format_origin_and_basis(cell):
         lines.append(f"  *{_escape_markdown(summary)}*")
     return lines
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from roamtui.answer_report import AnswerReport, format_reading
+from roamtui.answer_report import AnswerReport, format_basis
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notices import Severity, format_cost
 from roamtui.markdown.blocks import Emphasis
@@ -108,7 +108,7 @@ def _list_closing_lines(report: AnswerReport, model_name: str) -> list[str]:
     notice, severity = report.sourcing_notice or ("", Severity.INFO)
     if severity is Severity.WARNING:
         notice = f"! {notice}"
-    lines = [report.quote_summary, notice, format_reading(exchange), f"({model_name}{note})"]
+    lines = [report.quote_summary, notice, format_basis(exchange), f"({model_name}{note})"]
     return [*filter(None, lines)]
 
 

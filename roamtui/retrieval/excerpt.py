@@ -39,17 +39,17 @@ def choose_excerpts(
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    The excerpts have at most `tokens_max` tokens in all. Financial statements that the query names and
+    The excerpts have at most `tokens_max` tokens in all. Financial statements that the query asks for and
     sections that the person `opened` get theirs first. A hit without room is left out, and so is one whose
     excerpt is part of another.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    named = {section_id for section_id, hit in hits.items() if hit.is_named}
-    first = [section_id for section_id in hits if section_id in named or section_id in opened]
+    asked_for = {section_id for section_id, hit in hits.items() if hit.is_asked_for}
+    first = [section_id for section_id in hits if section_id in asked_for or section_id in opened]
     for section_id in first:
         cutter.add_first(section_id)
     others = [section_id for section_id in hits if section_id not in first]
-    cutter.cut_sections(others, policy.WITH_NAMED_TOKENS_MAX if named else tokens_max)
+    cutter.cut_sections(others, policy.BESIDE_ASKED_FOR_TOKENS_MAX if asked_for else tokens_max)
     cutter.widen(others)
     return cutter.list_chosen()
 
@@ -72,7 +72,7 @@ class _Cutter:
         if self._left < self._tokens_min:
             return
         library = self._view.library
-        tokens_max = min(policy.NAMED_EXCERPT_TOKENS, self._left)
+        tokens_max = min(policy.ASKED_FOR_EXCERPT_TOKENS, self._left)
         node = library.node(section_id)
         is_bare_chapter = not has_text(library, node.own_content_span)
         if is_bare_chapter and not self._overlaps(section_id):

@@ -5,8 +5,8 @@ EXCERPTS_MAX = 6
 """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
 HITS_MAX = 18
 """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
-WITH_NAMED_TOKENS_MAX = 500
-"""Maximum size of the other hits if a question names financial statements. With 1,300, 2 % more first
+BESIDE_ASKED_FOR_TOKENS_MAX = 500
+"""Maximum size of the other hits if a question asks for financial statements. With 1,300, 2 % more first
 requests hold the evidence of filings, but they are 700 tokens longer."""
 ALSO_FOUND_TOKENS_MAX = 400
 """Maximum size of the lines under "also found": about twelve."""
@@ -32,8 +32,8 @@ HEAD_TOKENS = 40
 """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
 SENTENCE_EXCERPT_TOKENS = 60
 """Size of the excerpt of a hit if there is only room for its best sentence."""
-NAMED_EXCERPT_TOKENS = 700
-"""Size of the excerpt of a section that the query names, if there is no room for all of it."""
+ASKED_FOR_EXCERPT_TOKENS = 700
+"""Size of the excerpt of a section that the query asks for, if there is no room for all of it."""
 
 # A small model
 BRIEF_TOKENS_MAX = 1_200

@@ -78,8 +78,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     """The best sentence of the section's own text, on one line, safe to display; empty unless asked for."""
     is_related: bool = False
     """Whether it has no word of the query, but is near it in meaning or beside a hit; set with `snippet`."""
-    is_named: bool = False
-    """Whether the query names this section. Such hits come first."""
+    is_asked_for: bool = False
+    """Whether it is a financial statement that the query asks for. Such hits come first."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None

@@ -11,7 +11,7 @@ _TITLES_MAX = 500
 """Maximum number of titles that are compared with a name."""
 _NAMED_MAX = 4
 _DOCUMENT_SHARE = 0.5
-"""A document's sections count as named only if its best has this share of the best score of all."""
+"""A document's sections count as asked for only if its best has this share of the best score of all."""
 _ROWS_MIN = 8
 """Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
 _TITLE_LENGTH_MAX = 200

@@ -176,23 +176,23 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
     query = parse_query(text)
     topics = recall_topics(index, text, earlier) if earlier else {}
     scores: dict[int, float] = {}
-    named: list[int] = []
+    asked_for: list[int] = []
     if limit >= 1 and query.terms:
         query = correct_query(index, query)
         scores = _score_sections(index, query, max(limit, CANDIDATES), numbers, topics)
         scores = _prefer_phrases(index, query, numbers, scores)
-        named = find_financial_statements(index, text, numbers, scores)
+        asked_for = find_financial_statements(index, text, numbers, scores)
     best = max(scores.values(), default=0.0)
-    ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
-    # A named section has the best score, 1.0, and leaves the scores of the others as they are.
+    ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *asked_for)), start=1)}
+    # A section that is asked for has the best score, 1.0, and leaves the scores of the others as they are.
     hits = tuple(
         Hit(
             section_id=index.numbering.id_of(number),
-            score=1.0 if number in named else scores[number] / best,
+            score=1.0 if number in asked_for else scores[number] / best,
             why=f"text rank {ranks[number]}",
-            is_named=number in named,
+            is_asked_for=number in asked_for,
         )
-        for number in list(dict.fromkeys((*named, *scores)))[:limit]
+        for number in list(dict.fromkeys((*asked_for, *scores)))[:limit]
     )
     topic_ids = tuple(map(index.numbering.id_of, topics))
     matcher = TermMatcher(query.terms, query.language)

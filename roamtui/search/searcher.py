@@ -371,7 +371,7 @@ class Searcher:
         found = {hit.section_id: hit for hit in hits}
         inside = frozenset(library.walk(within)) if within is not None else None
         found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
-        ranked = sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score))
+        ranked = sorted(found.values(), key=lambda hit: (not hit.is_asked_for, -hit.score))
         return tuple(ranked[:limit])
 
     def _rerank(
@@ -409,7 +409,7 @@ def compute_meaning_weight(ranking: Ranking) -> float:
     It is the mean of two values: how slowly the scores of the hits fall, and the share of the query's terms
     that the first hit lacks.
     """
-    hits = [hit for hit in ranking.hits if not hit.is_named]
+    hits = [hit for hit in ranking.hits if not hit.is_asked_for]
     if not hits or not ranking.matcher.terms:
         return 1.0
     library = ranking.library
@@ -435,7 +435,7 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
     found = {hit.section_id: hit for hit in hits}
     for section_id in by_similarity:
         found.setdefault(section_id, Hit(section_id=section_id, score=0.0, why=""))
-    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_named}
+    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_asked_for}
     for section_id in scores.keys() & similarities.keys():
         share = max(0.0, similarities[section_id] / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
         scores[section_id] = (1 - weight) * scores[section_id] + weight * share
@@ -450,8 +450,8 @@ def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: f
         for section_id, score in scores.items()
         if score > 0
     ]
-    named = [hit for hit in hits if hit.is_named]
-    return [*named, *sorted(mixed, key=lambda hit: -hit.score)]
+    asked_for = [hit for hit in hits if hit.is_asked_for]
+    return [*asked_for, *sorted(mixed, key=lambda hit: -hit.score)]
 
 
 def collect_neighbours(

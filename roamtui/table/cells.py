@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import Reading, StopReason
+from roamtui.conversation.events import AnswerBasis, StopReason
 from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.state import Exchange, start_conversation
 from roamtui.document.library import Library
@@ -82,7 +82,7 @@ class Cell(Struct, frozen=True, kw_only=True):
     server: str | None = None
     asked_at: str = ""
     content_hash: str = field(default="", name="digest")
-    reading: Reading | None = None
+    basis: AnswerBasis | None = field(default=None, name="reading")
     state: CellState
     value: str = ""
     note: str = ""
@@ -129,7 +129,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         server=exchange.server,
         asked_at=exchange.asked_at,
         content_hash=exchange.content_hash,
-        reading=exchange.reading,
+        basis=exchange.basis,
     )
     passages = exchange.passages
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND) and not passages:

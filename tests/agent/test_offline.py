@@ -277,8 +277,8 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
     if "too few words of the question were found" in exchange.answer:
         assert not has_opened
         assert not any(" result" in step and "no results" not in step for step in steps)
-        assert exchange.reading is not None
-        assert exchange.reading.unread == ()
+        assert exchange.basis is not None
+        assert exchange.basis.unread == ()
 
 
 async def test_not_found_names_the_sections_that_have_some_of_the_words() -> None:

@@ -44,8 +44,8 @@ async def test_pages_whose_titles_bear_on_the_question_are_read_before_it_is_ans
         assert len(read) <= 8
         if isinstance(model, ScriptedModel):
             assert "It takes 12 minutes." in "".join(message.text for message in model.requests[0].messages)
-            assert exchange.reading is not None
-            unread = tuple(hit.section_id for hit in exchange.reading.unread)
+            assert exchange.basis is not None
+            unread = tuple(hit.section_id for hit in exchange.basis.unread)
             assert unread
             await agent.ask("How many minutes does lamp 12 take?", AskOptions(open_first=unread))
             assert all(agent.conversation.state.library.node(page).is_loaded for page in unread)

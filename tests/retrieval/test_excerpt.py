@@ -34,7 +34,7 @@ def _choose(
 ) -> list[tuple[Span, ...]]:
     ids = [id_of(library, f"Bird {number}") for number in range(len(scores))]
     hits = {
-        one: Hit(section_id=one, score=score, why="", is_named=number < named_count)
+        one: Hit(section_id=one, score=score, why="", is_asked_for=number < named_count)
         for number, (one, score) in enumerate(zip(ids, scores, strict=True))
     }
     view = ModelView(library=library, room_tokens=64_000, delivered=delivered or {})

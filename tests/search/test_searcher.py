@@ -115,4 +115,4 @@ def test_a_statement_that_a_query_names_stays_first() -> None:
     searcher = _make({}, library)
     hits = searcher.search(library, "Which speed do herons have by the balance sheet?")
     assert library.node(hits[0].section_id).title == "Balance sheet"
-    assert [hit.is_named for hit in hits] == [True, *[False] * (len(hits) - 1)]
+    assert [hit.is_asked_for for hit in hits] == [True, *[False] * (len(hits) - 1)]

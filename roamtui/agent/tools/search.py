@@ -92,7 +92,7 @@ def _merge(found: Sequence[Sequence[Hit]]) -> list[Hit]:
     merged: dict[str, Hit] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*found))):
         merged.setdefault(hit.section_id, hit)
-    return sorted(merged.values(), key=lambda hit: not hit.is_named)
+    return sorted(merged.values(), key=lambda hit: not hit.is_asked_for)
 
 
 TOOL = Tool(spec=SEARCH, run=_run)

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.selection import Selection
 from typing_extensions import override
 
-from roamtui.answer_report import AnswerReport, format_reading
+from roamtui.answer_report import AnswerReport, format_basis
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -167,7 +167,7 @@ class ExchangeView(ContentView):
             self.outcome = _Outcome(passages=passages, unread=tuple(unread), targets=passages.targets)
         else:
             cited = [(citation, describe_citation(citation, library)) for citation in exchange.citations]
-            found = exchange.reading.unread if exchange.reading is not None else ()
+            found = exchange.basis.unread if exchange.basis is not None else ()
             self.outcome = _Outcome(
                 unread=tuple(hit.section_id for hit in found if hit.section_id in library),
                 targets=tuple(SectionTarget(source.section_id, citation) for citation, source in cited),
@@ -337,7 +337,7 @@ class ExchangeView(ContentView):
             sign = "✗ " if severity is Severity.ERROR else ""
             words = adapt_flags(sanitise_line(text), self._keys)
             parts.append(Content.styled(f"{sign}{words}", _STYLES[severity]))
-        if read := format_reading(exchange):
+        if read := format_basis(exchange):
             parts.append(Content(read))
         if outcome.unread and outcome.passages is None:
             words = f"asks again with {'them' if outcome.unread[1:] else 'it'}"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from roamtui.answer_report import format_reading
+from roamtui.answer_report import format_basis
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import iter_notices
@@ -30,21 +30,21 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     store = ConversationStore(tmp_path)
     agent = make_agent(text=_PUMPS, searcher=_find_all(), store=store)
     last = await answer(agent, "How much?", _SEARCH, expanding(_IDS[9]), saying(f'"It needs 10 litres." [{_IDS[9]}]'))
-    assert last.reading is not None
-    unread = {hit.section_id for hit in last.reading.unread}
+    assert last.basis is not None
+    unread = {hit.section_id for hit in last.basis.unread}
     assert _IDS[8] in unread, "the model had one line of it"
     assert unread.isdisjoint({_IDS[0], _IDS[9]}), "an excerpt of the first was sent, and the last was opened"
-    assert (last.reading.whole, last.reading.sections) == (1, 1 + _COUNT)
-    assert last.reading.partly == _COUNT - 1 - len(unread), "an excerpt of each other pump was sent"
-    assert last.reading.queries == ("litres of a pump",)
+    assert (last.basis.whole, last.basis.sections) == (1, 1 + _COUNT)
+    assert last.basis.partly == _COUNT - 1 - len(unread), "an excerpt of each other pump was sent"
+    assert last.basis.queries == ("litres of a pump",)
     state = agent.conversation.state
     exchange = state.exchanges[-1]
-    words = format_reading(exchange)
-    assert words.startswith(f"Read 1 of 11 sections, and parts of {last.reading.partly} more. ")
+    words = format_basis(exchange)
+    assert words.startswith(f"Read 1 of 11 sections, and parts of {last.basis.partly} more. ")
     assert "Searched for: litres of a pump. Found, not read: Pump " in words
     agent.conversation.close()
     resumed = Conversation(make_library(_PUMPS), store=store).resume(state.id).state
-    assert resumed.exchanges[0].reading == last.reading
+    assert resumed.exchanges[0].basis == last.basis
 
 
 async def test_sections_that_were_opened_with_a_question_and_had_no_room_are_named() -> None:
@@ -63,6 +63,6 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     library = agent.conversation.state.library
     opened = expanding(*library.children(library.root_id))
     last = await answer(agent, "How much?", opened, saying("Not found: nothing."))
-    assert last.reading is not None
+    assert last.basis is not None
     exchange = agent.conversation.state.exchanges[-1]
-    assert format_reading(exchange) == "Read the whole document"
+    assert format_basis(exchange) == "Read the whole document"

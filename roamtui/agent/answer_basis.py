@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from roamtui.conversation.citations import Citation
-from roamtui.conversation.events import Reading, SearchHit, SectionsOpened, SectionsSearched
+from roamtui.conversation.events import AnswerBasis, SearchHit, SectionsOpened, SectionsSearched
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
@@ -14,7 +14,7 @@ from roamtui.retrieval.question_search import complete_follow_up
 from roamtui.text import merge_bounds
 
 
-def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:
+def measure_basis(state: ConversationState, citations: Sequence[Citation]) -> AnswerBasis:
     """Measure what the model had read for the last question, and what was found for it but not read.
 
     Sections that the `citations` of its answer name count as read.
@@ -38,7 +38,7 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
     coverage = measure_coverage(library, exchange.within)
     asked = {exchange.question, complete_follow_up(state.questions)}
     queries = dict.fromkeys(search.query for search in searches if search.query not in asked)
-    return Reading(
+    return AnswerBasis(
         whole=whole,
         partly=partly,
         sections=library.section_count,
