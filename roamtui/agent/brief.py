@@ -93,14 +93,14 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
         asked = complete_follow_up(questions)
         room_tokens = max(0, room_tokens - estimate_tokens(asked) - _FRAME_TOKENS)
         if whole := _list_whole(library, within, room_tokens):
-            return _make_context(library, {section_id: (span,) for section_id, span in whole.items()})
+            return _make_context(library, whole)
         hits: Sequence[Hit] = ()
         if (searcher := self.searcher) is not None:
             earlier = list_history_texts(state.exchanges)
-            search = partial(search_question, searcher, library, questions, earlier=earlier, within=within)
-            hits = (
-                await search_or_warn(searcher, lambda: search(limit=policy.EXCERPTS_MAX)[1], self._warn) or ()
-            )
+            limit = policy.EXCERPTS_MAX
+            search = partial(search_question, searcher, library, questions, limit=limit, within=within)
+            found = await search_or_warn(searcher, lambda: search(earlier=earlier)[1], self._warn)
+            hits = found or ()
         opened = [
             section.section_id
             for section in state.open_sections.values()
@@ -124,14 +124,15 @@ def remove_calls(text: str) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
-def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[str, Span]:
+def _list_whole(library: Library, within: str | None, room_tokens: int) -> dict[str, tuple[Span, ...]]:
     """Return the whole text that a question is about, by section; empty if it is too long."""
     if within is None:
-        return {each: library.node(each).content_span for each in list_whole_document(library, room_tokens)}
-    span = library.node(within).content_span
-    is_short = is_sent_whole(estimate_tokens(library.text_at(span)), room_tokens)
-    has_others = any(node_id in library.grafts for node_id in library.walk(within) if node_id != within)
-    return {within: span} if is_short and not has_others else {}
+        whole = list_whole_document(library, room_tokens)
+    else:
+        tokens = estimate_tokens(library.text_at(library.node(within).content_span))
+        has_others = any(node_id in library.grafts for node_id in library.walk(within) if node_id != within)
+        whole = (within,) if is_sent_whole(tokens, room_tokens) and not has_others else ()
+    return {section_id: (library.node(section_id).content_span,) for section_id in whole}
 
 
 def _make_context(

@@ -271,14 +271,6 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             if exchange.stopped is not None:
                 yield Message(role=Role.ASSISTANT, text=exchange.reply)
 
-    def collect_excerpts(self) -> dict[str, list[Bounds]]:
-        """Collect the quotable ranges of the newest hits and closed sections, by document key."""
-        excerpts: dict[str, list[Bounds]] = {}
-        current = (exchange for exchange in reversed(self.exchanges) if not exchange.is_stale)
-        for exchange in islice(current, _EXCERPT_QUESTIONS_MAX):
-            add_delivered(excerpts, (*exchange.iter_excerpts(), *exchange.closed))
-        return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
-
     def collect_delivered(self) -> dict[str, list[Bounds]]:
         """Collect the ranges of section text in the transcript, by document key."""
         bounds: dict[str, list[Bounds]] = {}
@@ -287,12 +279,16 @@ class ConversationState(Struct, frozen=True, kw_only=True):
         return bounds
 
     def collect_read(self) -> dict[str, list[Bounds]]:
-        """Collect the ranges of all text that the model got, by document key, with the heads of tables."""
+        """Collect the ranges of all text that the model got, by document key, with the heads of tables.
+
+        It got open sections, and the hits and the closed sections of the newest questions.
+        """
         read = self.collect_delivered()
-        for doc, bounds in self.collect_excerpts().items():
-            read[doc] = merge_bounds([*read.get(doc, ()), *bounds])
+        current = (exchange for exchange in reversed(self.exchanges) if not exchange.is_stale)
+        for exchange in islice(current, _EXCERPT_QUESTIONS_MAX):
+            add_delivered(read, (*exchange.iter_excerpts(), *exchange.closed))
         for doc, bounds in read.items():
-            parts = [Span(doc=doc, start=start, end=end) for start, end in bounds]
+            parts = [Span(doc=doc, start=start, end=end) for start, end in merge_bounds(bounds)]
             heads = filter(None, map(self.library.find_header, parts))
             read[doc] = merge_bounds([*bounds, *((each.start, each.end) for each in heads)])
         return read

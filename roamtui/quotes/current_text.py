@@ -87,7 +87,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         claim.quote, [expected], claim.context, sentence=sentence, was_in_section=not was_elsewhere
     )
     if place is None:
-        similar_in = text.list_spans() if section is None else [section.content_span]
+        similar_in = text.spans if section is None else [section.content_span]
         if claim.original_state is QuoteState.ELSEWHERE:
             similar_in = _list_similar(sentence or claim.quote, library)
         problem = next((document.problem for document in library.documents if document.problem), "")
@@ -120,7 +120,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
 
 
 def _list_similar(sentence: str, library: Library) -> list[Span]:
-    similar = find_similar_words(sentence, library, QuotableText(library).list_spans(), SIMILARITY_MIN)
+    similar = find_similar_words(sentence, library, QuotableText(library).spans, SIMILARITY_MIN)
     return [] if similar is None else [similar.span]
 
 
@@ -161,7 +161,7 @@ def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
     text = QuotableText(library)
-    read = QuotableText(library, state.collect_read()).list_spans()
+    read = QuotableText(library, state.collect_read()).spans
     sentence = citation.original_sentence if citation.is_lost else ""
     place = text.find_place(citation.quote, [citation.section_id], sentence=sentence, was_in_section=True)
     if place is not None and not all(any(map(part.is_in, read)) for part in place.found.parts):
@@ -172,7 +172,7 @@ def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None
         (_list_similar(sentence, library), SIMILARITY_MIN),
         (cited, SIMILARITY_MIN),
         (read, SIMILARITY_MIN),
-        (text.list_spans(), SIMILARITY_MIN),
+        (text.spans, SIMILARITY_MIN),
         (read, CITED_SIMILARITY_MIN),
     ):
         if (similar := find_similar_words(citation.quote, library, spans, similarity_min)) is not None:
@@ -199,15 +199,11 @@ def _is_current(nearest: Nearest, library: Library) -> bool:
 
 def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tuple[Citation, ...]:
     """Return citations with the words most similar to the first quotes that were not found."""
-    added: list[Citation] = []
-    left = _NEAREST_MAX
-    for citation in citations:
-        nearest = None
-        if citation.state is QuoteState.NOT_FOUND and left:
-            left -= 1
-            nearest = find_nearest(citation, state)
-        added.append(citation if nearest == citation.nearest else replace(citation, nearest=nearest))
-    return tuple(added)
+    wrong = [index for index, citation in enumerate(citations) if citation.state is QuoteState.NOT_FOUND]
+    return tuple(
+        replace(citation, nearest=find_nearest(citation, state) if index in wrong[:_NEAREST_MAX] else None)
+        for index, citation in enumerate(citations)
+    )
 
 
 def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:

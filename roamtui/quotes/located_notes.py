@@ -12,7 +12,6 @@ from roamtui.document.library import Library, normalise_name
 from roamtui.outline.labels import PATH_STEP, make_path
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, recheck
-from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import list_path_titles
 from roamtui.sanitiser import sanitise_line
@@ -100,9 +99,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
         new_citation = make_citation(
             finding.section_id, library, quote=new_words, state=QuoteState.EXACT, span=finding.span
         )
-        if not is_changed:
-            surroundings = find_quoted_sentence(library, [finding.span])
-            new_citation = replace(new_citation, surroundings=surroundings)
+        new_citation = replace(new_citation, surroundings=finding.surroundings)
     return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
 
 

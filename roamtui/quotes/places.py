@@ -6,11 +6,13 @@ the quote is chosen, or else the likeliest.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Sequence
+from itertools import chain, groupby, islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import Delivered
 from roamtui.outline.ids import strip_id_marks
 from roamtui.outline.labels import list_titles
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
@@ -18,7 +20,7 @@ from roamtui.quotes.full_sentence import covers_whole_sentence, find_quoted_sent
 from roamtui.quotes.spans import widen_to_pages
 from roamtui.quotes.words import read_plain_words
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Bounds, Span, merge_bounds
+from roamtui.text import Span, merge_bounds
 
 _PLACES_MAX = 1000
 """Maximum number of places of a quote that are compared. One place may be found several times."""
@@ -39,26 +41,18 @@ class QuotePlace(NamedTuple):
 class QuotableText:
     """The text of a library in which quotes are looked up: parts of its documents, or all of them."""
 
-    def __init__(self, library: Library, read: Mapping[str, Sequence[Bounds]] | None = None) -> None:
+    def __init__(self, library: Library, read: Delivered | None = None) -> None:
         """Take what a model has `read`, by the key of the document, or else all documents."""
-        if read is None:
-            read = {
-                document.key: [(0, len(document.text))] for document in library.documents if document.text
-            }
         self._library = library
-        self._bounds = read
-
-    def list_spans(self, doc: str | None = None) -> list[Span]:
-        """List the parts of all documents, or of one."""
-        docs = self._bounds if doc is None else [doc]
-        return [Span(doc=each, start=start, end=end) for each in docs for start, end in self._bounds[each]]
+        whole = {document.key: [(0, len(document.text))] for document in library.documents}
+        ranges = whole if read is None else read
+        bounds = [(doc, start, end) for doc, each in ranges.items() for start, end in each]
+        self.spans = [Span(doc=doc, start=start, end=end) for doc, start, end in bounds if start < end]
 
     def has(self, words: str) -> bool:
         """Return whether it has exactly these characters."""
         documents = self._library.documents_by_key
-        return any(
-            documents[each.doc].text.find(words, each.start, each.end) >= 0 for each in self.list_spans()
-        )
+        return any(documents[each.doc].text.find(words, each.start, each.end) >= 0 for each in self.spans)
 
     def find_place(
         self,
@@ -77,11 +71,12 @@ class QuotableText:
         library = self._library
         named = [each for each in section_ids if each in library]
         named_docs = {library.node(each).content_span.doc for each in named}
-        docs = sorted(self._bounds, key=lambda doc: doc not in named_docs)
+        ordered = sorted(self.spans, key=lambda span: span.doc not in named_docs)
+        documents = [[*spans] for _, spans in groupby(ordered, key=attrgetter("doc"))]
         needs_sentence = bool(was_in_section and named and sentence)
         for words in dict.fromkeys((quote, strip_id_marks(quote, library))):
             in_sections = ((each, self._list_in_section(words, each)) for each in named)
-            anywhere = ((None, self._list_in(words, self.list_spans(doc))) for doc in docs)
+            anywhere = ((None, self._list_in(words, spans)) for spans in documents)
             for section_id, places in chain[tuple[str | None, Sequence[FoundQuote]]](in_sections, anywhere):
                 kept = next(
                     (place for place in places if _has_sentence(quote, sentence, place, library)), None
@@ -100,7 +95,7 @@ class QuotableText:
         own = node.span
         # A sentence may continue on the next page, even if each page is a section.
         for span in dict.fromkeys((node.content_span, own, widen_to_pages(library, own))):
-            bounds = [*self._bounds.get(span.doc, ())]
+            bounds = [(each.start, each.end) for each in self.spans if each.doc == span.doc]
             if span == own and find_quote(words, node.title):
                 end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
                 # a model that has the id has read the title
