@@ -38,7 +38,6 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.settings import save_settings
 from roamtui.sources.read import explain_error, is_path
 from roamtui.sources.source_names import make_short_name, split_sources
-from roamtui.sources.stamps import stamp_source
 from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer, TableSession, TuiOptions
 
 if TYPE_CHECKING:
@@ -146,8 +145,9 @@ class AppServices(Services):
         bootstrap = replace(self._bootstrap, on_warning=notes.append, on_progress=progress)
         agent = bootstrap.make_agent(library, loader, conversation_id, model)
         progress.is_muted = True
-        # A source that cannot be read twice, such as standard input, has no stamp.
-        can_reload = library.root.columns.is_listing or is_url(library.source) or stamp_source(library.source)
+        # Standard input, or a pipe that a shell names, cannot be read twice.
+        is_file = os.path.isfile(library.source)  # noqa: PTH113 - it never raises
+        can_reload = library.root.columns.is_listing or is_url(library.source) or is_file
         return DocumentSession(
             agent=agent,
             first_question=question,

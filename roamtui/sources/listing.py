@@ -62,8 +62,9 @@ class SkippedKind(Enum):
         return self.value[1]
 
 
-_WatchedStamp = tuple[int, int]
-"""The inode that a path leads to, and when it was last changed, in nanoseconds."""
+SourceStamp = tuple[int, int, int]
+"""When a file or folder was last written, in nanoseconds, its size, and its inode, which changes if it is
+replaced."""
 
 
 class ListedFile(Struct, frozen=True, kw_only=True):
@@ -88,13 +89,13 @@ class Listing(Struct, frozen=True, kw_only=True):
     """The names of skipped files and folders, by their kind."""
     is_cut: bool = False
     """Whether there are more files than `FILES_MAX`."""
-    watched: Mapping[Path, _WatchedStamp | None] = {}
+    watched: Mapping[Path, SourceStamp | None] = {}
     """The stamp of each folder that was walked, and of each `.gitignore`, from before it was read."""
 
     @property
     def is_outdated(self) -> bool:
         """Whether there may be other files now: since it was read, a folder or `.gitignore` has changed."""
-        return any(_stamp_watched(path) != stamp for path, stamp in self.watched.items())
+        return any(stamp_path(path) != stamp for path, stamp in self.watched.items())
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -137,7 +138,7 @@ def list_folder(folder: Path) -> Listing:
         reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     # The folder that the person named may be a link, which may lead elsewhere later.
-    watched = {path: _stamp_watched(path) for path in (folder.absolute(), root, root / _IGNORE_NAME)}
+    watched = {path: stamp_path(path) for path in (folder.absolute(), root, root / _IGNORE_NAME)}
     is_ignored = _read_gitignore(root)
     files: dict[str, ListedFile] = {}
     skipped: dict[SkippedKind, list[str]] = {kind: [] for kind in SkippedKind}
@@ -165,7 +166,7 @@ def list_folder(folder: Path) -> Listing:
         if prefix.count("/") >= DEPTH_MAX:
             skipped[SkippedKind.TOO_DEEP] += [prefix + format_file_name(name) for name in inner]
             inner.clear()
-        watched.update((path, _stamp_watched(path)) for path in (Path(place, name) for name in inner))
+        watched.update((path, stamp_path(path)) for path in (Path(place, name) for name in inner))
     if not files:
         raise SourceError(
             f"{folder} contains no document that roamtui can read. Name another folder, or a file."
@@ -180,12 +181,13 @@ def list_folder(folder: Path) -> Listing:
     )
 
 
-def _stamp_watched(path: Path) -> _WatchedStamp | None:
+def stamp_path(path: Path) -> SourceStamp | None:
+    """Return the stamp of a file or folder, or None if it is missing."""
     try:
         status = path.stat()
-    except OSError:
+    except (OSError, ValueError):
         return None
-    return status.st_ino, status.st_mtime_ns
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _escapes(path: Path, root: Path) -> bool:
@@ -298,7 +300,7 @@ def list_files(paths: Sequence[Path]) -> Listing:
         return list_folder(paths[0])
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     files: dict[str, ListedFile] = {}
-    watched: dict[Path, _WatchedStamp | None] = {}
+    watched: dict[Path, SourceStamp | None] = {}
     skipped: defaultdict[SkippedKind, list[str]] = defaultdict(list)
     is_cut = False
     listed: set[Path] = set()

@@ -1,27 +1,13 @@
 """Stamps of files. If a stamp differs, the file has changed."""
 
-import stat
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.listing import Listing, list_files
+from roamtui.sources.listing import Listing, SourceStamp, list_files, stamp_path
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
-
-SourceStamp = tuple[int, int, int]
-"""When a file was last written, in nanoseconds, its size, and its inode, which changes if it is replaced."""
-
-
-def stamp_source(source: str) -> SourceStamp | None:
-    """Return the stamp of a file, or None if the source is missing or not a file."""
-    try:
-        status = Path(source).stat()
-    except (OSError, ValueError):
-        return None
-    is_file = stat.S_ISREG(status.st_mode)
-    return (status.st_mtime_ns, status.st_size, status.st_ino) if is_file else None
 
 
 class FileStamps:
@@ -45,5 +31,5 @@ class FileStamps:
                 except SourceError:
                     self._listing = None
                     return None
-            stamps = {key: stamp_source(str(file.path)) for key, file in self._listing.files.items()}
+            stamps = {key: stamp_path(file.path) for key, file in self._listing.files.items()}
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}

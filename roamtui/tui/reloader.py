@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.sources.listing import SourceStamp
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
-from roamtui.sources.stamps import FileStamps, SourceStamp
+from roamtui.sources.stamps import FileStamps
 from roamtui.tui.context import DocumentSession
 
 _IDLE_FACTOR = 20
