@@ -18,6 +18,7 @@ from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.convert.pdf.rows import PageRow, read_rows, restore_double_f
 from roamtui.convert.pdf.running_heads import strip_running_heads
 from roamtui.convert.pdf.tables import PageText, detect_tables
+from roamtui.convert.pdf.titles import NO_TITLE
 from roamtui.errors import SourceError
 
 _PAGES_MAX = 5_000
@@ -35,13 +36,6 @@ _DOTS_PER_POINT = 300 / 72
 _PIXELS_MAX = 40_000_000
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 _TITLE_LENGTH_MAX = 300
-_NO_TITLE = re.compile(
-    r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}"
-    r"|(?:powerpoint )?presentation.*|untitled.*|\(anonymous\)|document\W*\d*"
-    r"|(?:slide|page|folie) \d+|(?=\S*[\d_])\S+|[\W\d_]*",
-    re.IGNORECASE,
-)
-"""Titles in the metadata that say nothing, such as a program's default or a file name."""
 
 
 def convert_pdf(
@@ -86,7 +80,7 @@ def convert_pdf(
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
     labels = tuple(islice(file.read_page_labels(), len(pages)))
-    has_title = not _NO_TITLE.fullmatch(file.title)
+    has_title = not NO_TITLE.fullmatch(file.title)
     return ConvertedText(
         text="".join(writer.pieces),
         title=file.title[:_TITLE_LENGTH_MAX] if has_title else "",

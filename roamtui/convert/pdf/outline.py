@@ -14,7 +14,7 @@ from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.running_heads import PrintedNumbers
 from roamtui.convert.pdf.tables import PageText
-from roamtui.convert.pdf.titles import ROWS_MAX, Join, join_rows, strip_number
+from roamtui.convert.pdf.titles import NO_TITLE, ROWS_MAX, Join, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
 from roamtui.text import normalise_letters, shorten
 
@@ -68,6 +68,8 @@ class _TitleFinder:
         headings: list[DetectedHeading] = []
         before = range(0)
         for entry, found in zip(entries, spans, strict=True):
+            if found is None and NO_TITLE.fullmatch(entry.title):
+                continue
             span = self._find_beginning(entry) if found is None else found
             if span is None:
                 # The title may be part of a picture. It is inserted at the start of the page, or after the

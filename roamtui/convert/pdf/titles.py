@@ -30,6 +30,13 @@ _SIZE_TOLERANCE = 0.06
 """Maximum difference in letter height between two rows of one title, as a share of the height."""
 _LEADING_MAX = 1.5
 """Maximum distance between two rows of one title, in letter heights."""
+NO_TITLE = re.compile(
+    r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}"
+    r"|(?:powerpoint )?presentation.*|untitled.*|\(anonymous\)|document\W*\d*"
+    r"|(?:slide|page|folie) \d+|(?=\S*[\d_])\S+|[\W\d_]*",
+    re.IGNORECASE,
+)
+"""Titles in metadata and bookmarks that say nothing, such as a program's default or a file name."""
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
 
 

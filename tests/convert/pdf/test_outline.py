@@ -150,6 +150,13 @@ def test_titles_that_their_page_does_not_say_stay_in_order_and_in_one_section() 
     assert convert_pdf(data, "a.pdf").text.count("Masts") == 1
 
 
+def test_bookmarks_that_say_nothing_give_way_to_the_titles_of_the_pages() -> None:
+    titles = ["Boats", "Masts", "Sails"]
+    pages = [lay_out(f"# {title}", "", *_PROSE) for title in titles]
+    bookmarks = [(1, name, page) for page, name in enumerate(("Slide 1", "Microsoft Word - masts", "sails.doc"))]
+    assert _outline_marked(pages, bookmarks) == [(1, title) for title in titles]
+
+
 def test_an_item_of_a_list_is_no_listed_title() -> None:
     pages = [lay_out(f"- {title};", *_PROSE, f"* {title}", *_PROSE) for title in ("Boats", "Masts", "Sails")]
     bookmarks = [(1, title, page) for page, title in enumerate(("Boats", "Masts", "Sails"))]
