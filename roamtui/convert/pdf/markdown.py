@@ -174,9 +174,11 @@ class MarkdownWriter:
                 return
             line = row.cells[0].text
             if _has_wide_gap(row):
-                # a justified line ends at the same edge as a line of prose next to it
-                near = [above] if above is not None and (is_justified or not _has_wide_gap(above)) else []
-                near += [below] if below is not None and not _has_wide_gap(below) else []
+                # a justified line ends at the same edge as a line of prose next to it, or as any if its gaps
+                # are equal
+                is_even = _has_equal_gaps(row)
+                near = [above] if above and (is_justified or is_even or not _has_wide_gap(above)) else []
+                near += [below] if below and (is_even or not _has_wide_gap(below)) else []
                 is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
             for before, cell in pairwise(row.cells):
                 # A justified line has wide gaps inside a sentence, but "47" and "119" are two cells.
@@ -196,6 +198,11 @@ class MarkdownWriter:
 
 def _has_wide_gap(row: PageRow) -> bool:
     return any(_is_wide_gap(before, cell, row) for before, cell in pairwise(row.cells))
+
+
+def _has_equal_gaps(row: PageRow) -> bool:
+    gaps = [cell.x0 - before.x1 for before, cell in pairwise(row.cells)]
+    return len(gaps) > 1 and max(gaps) - min(gaps) < _EDGE_WIDTH
 
 
 def _is_wide_gap(before: PageCell, cell: PageCell, row: PageRow) -> bool:

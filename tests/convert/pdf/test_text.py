@@ -194,6 +194,8 @@ def test_a_justified_line_has_no_cells() -> None:
     below = [PdfLine(text=line.text, top=line.top - 14, x=line.x) for line in (PdfLine(text="by", top=686), end)]
     whole = _text([*lay_out("MMMMMMMM here", first_top=700), PdfLine(text="lie", top=686), end, *below])
     assert whole.endswith("\nlie here\nby here")
+    first, second = ([PdfLine(text="mm", top=top, x=x) for x in (72, 120, 168)] for top in (700, 686))
+    assert _text([*first, *second]).endswith("\nmm mm mm\nmm mm mm")
 
 
 def _make_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> bytes:
