@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from textual.content import Content
 from textual.css.styles import StylesBase
 from textual.geometry import Size
+from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
@@ -257,6 +258,19 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=y, force=True)
         if not self._is_jumping:
             self.handle_view_change()
+
+    @override
+    def on_mount(self) -> None:
+        """Follow each layout of the screen."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._fit_width)
+
+    def _fit_width(self, _screen: Screen[Any]) -> None:
+        """Lay the text out if no `Resize` told of its width.
+
+        Textual sends none to a widget whose region is asked for after a scroll and before its first layout.
+        """
+        if self.view_size.height and self.view_size.width != self._laid_out_width:
+            self.call_next(self.on_resize)
 
     def on_resize(self) -> None:
         """Lay the text out in the new width, and keep the place in view."""

@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -51,6 +52,21 @@ async def _run(
             await pilot.pause()
         app.heard.clear()
         yield app, reader, pilot
+
+
+async def test_a_section_is_shown_although_its_place_was_asked_for_before_its_first_layout() -> None:
+    app = ReaderApp(FollowingReader())
+    async with app.run_test(size=(54, 14)) as pilot:
+        await pilot.pause()
+        reader = Reader()
+        reader.styles.width, reader.styles.height = 50, 12
+        app.screen.mount(reader, before=0)
+        reader.show_section(_LIBRARY, id_of(_LIBRARY, "Leave"))
+        while not reader.is_mounted:  # noqa: ASYNC110 - a pause would let the layout pass
+            await asyncio.sleep(0)
+        app.screen._compositor._full_map_invalidated = True  # as after a scroll
+        assert reader.region
+        await wait_until(pilot, "vacation")
 
 
 async def test_what_is_selected_is_copied_else_the_source() -> None:
