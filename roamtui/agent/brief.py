@@ -99,8 +99,7 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
             earlier = list_history_texts(state.exchanges)
             limit = policy.EXCERPTS_MAX
             search = partial(search_question, searcher, library, questions, limit=limit, within=within)
-            found = await search_or_warn(searcher, lambda: search(earlier=earlier)[1], self._warn)
-            hits = found or ()
+            hits = await search_or_warn(searcher, lambda: search(earlier=earlier)[1], self._warn) or ()
         opened = [
             section.section_id
             for section in state.open_sections.values()

@@ -49,7 +49,6 @@ class RequestBuilder(Struct, kw_only=True):
     async def begin(self, question: str, options: AskOptions) -> None:
         """Record the question with the text that is sent with it: search results, or a whole document."""
         self.conversation.set_budget(self.budget)
-        within = options.within
         state = self.conversation.state
         state = fold_events(state, *prepare_question(state, options))
         found = QuestionContext()
@@ -58,7 +57,7 @@ class RequestBuilder(Struct, kw_only=True):
             view = make_view(state, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
             found = await choose_question_context(
-                self.searcher, view, question, within, earlier, warn=self._warn
+                self.searcher, view, question, options.within, earlier, warn=self._warn
             )
             self.hits_text = found.text
         asked, search_events = self._make_events(state.library, question, options, found)

@@ -137,8 +137,7 @@ def find_claimed_marks(text: str, library: Library | None) -> Iterator[IdMark]:
     """
     if library is None:
         return iter_id_marks(text, (), lambda _: True)
-    quoted = QuotableText(library)
-    return iter_id_marks(text, library, lambda mark: not quoted.has(text[mark.start : mark.end]))
+    return QuotableText(library).iter_marks(text)
 
 
 def read_claims(markdown: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:

@@ -17,7 +17,7 @@ from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_similar_words
-from roamtui.quotes.places import QuotableText, QuotePlace
+from roamtui.quotes.places import QuotableText
 from roamtui.quotes.verdicts import make_citation, make_found_citation, resolve_citation
 from roamtui.text import Span
 
@@ -166,8 +166,7 @@ def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None
     place = text.find_place(citation.quote, [citation.section_id], sentence=sentence, was_in_section=True)
     if place is not None and not all(any(map(part.is_in, read)) for part in place.found.parts):
         return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
-    section_id = citation.section_id
-    cited = [library.node(section_id).content_span] if section_id in library else []
+    cited = [library.node(citation.section_id).content_span] if citation.section_id in library else []
     for spans, similarity_min in (
         (_list_similar(sentence, library), SIMILARITY_MIN),
         (cited, SIMILARITY_MIN),
@@ -240,25 +239,31 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     if quote is None or not was_found or is_unloaded or document.problem:
         return citation
     was_in_own = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
-    place = _find_again(quote, citation, library, was_in_own=was_in_own)
+    section_ids = [citation.section_id]
+    former = resolve_citation(citation, library)
+    place = None
+    if former is not None:  # the words may be there only as a part of longer words now
+        there = QuotableText(library, {former.doc: [(former.start, former.end)]})
+        place = there.find_place(quote, section_ids)
+    if place is None or (place.section_id is None and citation.is_verified):
+        place = QuotableText(library).find_place(
+            quote, section_ids, sentence=citation.original_sentence, was_in_section=was_in_own
+        )
     is_gone = citation.section_id not in library
-    again = citation
-    if place is not None:
+    if place is None:
+        again = citation if is_gone else make_citation(citation.section_id, library, quote=quote)
+        again = replace(again, state=QuoteState.NOT_FOUND, span=None, surroundings=None, is_changed=True)
+    else:
         span = place.found.span
         holder = library.find_node_at(span.doc, span.start) if is_gone else None
         is_elsewhere = not (was_in_own and (place.section_id is not None or is_gone))
         section_id = holder or citation.section_id
         again = make_found_citation(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
-        marked = resolve_citation(citation, library)
-        if marked is not None and quote in library.clean_text(marked):
-            again = replace(again, span=marked)  # the span of a passage has the marks around its words too
+        if former is not None and quote in library.clean_text(former):
+            again = replace(again, span=former)  # the span of a passage has the marks around its words too
         if citation.surroundings is None and not citation.is_changed:  # a passage has no surroundings
             again = replace(again, surroundings=None)
         again = replace(again, is_changed=was_in_own and is_elsewhere)
-    else:
-        if not is_gone:
-            again = make_citation(citation.section_id, library, quote=quote)
-        again = replace(again, state=QuoteState.NOT_FOUND, span=None, surroundings=None, is_changed=True)
     then = citation.original_sentence
     return replace(
         again,
@@ -268,17 +273,4 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         start=citation.start,
         end=citation.end,
         marks=citation.marks,
-    )
-
-
-def _find_again(quote: str, citation: Citation, library: Library, *, was_in_own: bool) -> QuotePlace | None:
-    """Find a quote where it was, or else anywhere."""
-    section_ids = [citation.section_id]
-    if (span := resolve_citation(citation, library)) is not None:
-        # The words may be there only as a part of longer words now.
-        place = QuotableText(library, {span.doc: [(span.start, span.end)]}).find_place(quote, section_ids)
-        if place is not None and (place.section_id is not None or not citation.is_verified):
-            return place
-    return QuotableText(library).find_place(
-        quote, section_ids, sentence=citation.original_sentence, was_in_section=was_in_own
     )

@@ -6,14 +6,14 @@ the quote is chosen, or else the likeliest.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
 
 from roamtui.document.library import Library
 from roamtui.outline.delivered import Delivered
-from roamtui.outline.ids import strip_id_marks
+from roamtui.outline.ids import IdMark, iter_id_marks, strip_id_marks
 from roamtui.outline.labels import list_titles
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
 from roamtui.quotes.full_sentence import covers_whole_sentence, find_quoted_sentence
@@ -49,10 +49,16 @@ class QuotableText:
         bounds = [(doc, start, end) for doc, each in ranges.items() for start, end in each]
         self.spans = [Span(doc=doc, start=start, end=end) for doc, start, end in bounds if start < end]
 
-    def has(self, words: str) -> bool:
-        """Return whether it has exactly these characters."""
-        documents = self._library.documents_by_key
-        return any(documents[each.doc].text.find(words, each.start, each.end) >= 0 for each in self.spans)
+    def iter_marks(self, answer: str, question: str = "") -> Iterator[IdMark]:
+        """Yield the marks of an answer. An unknown id that is in this text or the question is no mark."""
+        texts = [(self._library.documents_by_key[each.doc].text, each) for each in self.spans]
+
+        def is_invented(mark: IdMark) -> bool:
+            words = answer[mark.start : mark.end]
+            is_quoted = any(text.find(words, each.start, each.end) >= 0 for text, each in texts)
+            return not is_quoted and words not in question
+
+        return iter_id_marks(answer, self._library, is_invented)
 
     def find_place(
         self,

@@ -233,12 +233,7 @@ class QuoteChecker:
         return tuple(unnamed)
 
     def _read_answer(self, answer: str) -> ParsedAnswer:
-        def is_invented(mark: IdMark) -> bool:
-            words = answer[mark.start : mark.end]
-            return words not in self._question and not self._text.has(words)
-
-        marks = iter_id_marks(answer, self._library, is_invented)
-        return read_answer(answer, tuple(marks))
+        return read_answer(answer, tuple(self._text.iter_marks(answer, self._question)))
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
         """Return a quote's citation, or None if neither it nor its sentence has an id.
@@ -247,18 +242,16 @@ class QuoteChecker:
         """
         if not quote.marks:
             return None
+        library = self._library
         section_ids = [mark.section_id for mark in quote.marks]
         place = self._text.find_place(quote.text, section_ids, quote.context, self._question)
         if quote.is_code and (place is None or place.section_id is None):
             return None
         if place is None:
-            state = QuoteState.NOT_FOUND
-            return make_citation(section_ids[0], self._library, quote=quote.text, state=state)
+            return make_citation(section_ids[0], library, quote=quote.text, state=QuoteState.NOT_FOUND)
         is_elsewhere = place.section_id is None
         section_id = place.section_id or section_ids[0]
-        return make_found_citation(
-            section_id, self._library, place.quote, place.found, is_elsewhere=is_elsewhere
-        )
+        return make_found_citation(section_id, library, place.quote, place.found, is_elsewhere=is_elsewhere)
 
 
 def make_found_citation(

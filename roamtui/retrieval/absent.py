@@ -114,14 +114,11 @@ def _list_forms(query: str) -> dict[str, list[str]]:
         is_name = has_names and match["inside"] is not None and normalise_term(word) not in STOP_WORDS
         if (is_name or _CODE.search(word)) and not _VARIED.fullmatch(word):
             parts = _PARTS.findall(word.replace(",", ""))
-            forms[word] = [_shorten(_normalise(word)), *map(_normalise, parts)]
+            letters = _normalise(word)
+            # all forms of a word begin with its stem, which may end with an i for y, or with an e
+            start = commonprefix((letters, stem(letters)))  # noqa: RUF071 - these are letters, not paths
+            forms[word] = [start.removesuffix("e").removesuffix("i"), *map(_normalise, parts)]
     return forms
-
-
-def _shorten(word: str) -> str:
-    """Return what all forms of a word begin with. A stem may end with an i for y, or with an e."""
-    start = commonprefix((word, stem(word)))  # noqa: RUF071 - these are letters, not paths
-    return start.removesuffix("e").removesuffix("i")
 
 
 def _is_scannable(texts: Iterable[str]) -> bool:

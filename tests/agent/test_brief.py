@@ -148,8 +148,7 @@ async def test_an_excerpt_of_a_page_has_a_title_wherever_the_link_stands_in_the_
         (fees,) = (each for each in library.walk() if library.node(each).title == "Fees")
         await conversation.load((fees,), Origin.PERSON)
         await conversation.execute(OpenSections(section_ids=(fees,), origin=Origin.PERSON))
-        model = ScriptedModel(["£18."], window_tokens=3_000)
-        agent = Agent(conversation, model, Searcher(conversation.state.library))
+        agent = Agent(conversation, ScriptedModel(["£18."], window_tokens=3_000), Searcher(conversation.state.library))
         await answer(agent, _QUESTION)
     titles, _, text = sent(agent)[-1].text.partition("\n")
     assert titles == "Harbour > Fees"
