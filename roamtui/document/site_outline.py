@@ -5,7 +5,6 @@ The list has the shape of an llms.txt, so its pages can be opened one by one.
 
 import html
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from http import HTTPStatus
@@ -22,6 +21,7 @@ from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_count, shorten
+from roamtui.web.http_client import read_body
 from roamtui.web.page import USER_AGENT, FetchedPage, FetchError
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
@@ -144,11 +144,10 @@ def _fetch_body(files: SiteFiles, url: str) -> bytes:
     if not body.startswith(b"\x1f\x8b"):
         return body
     try:
-        return zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX)
-    except zlib.error:
-        problem = f"{url} sent damaged data. Try again."
-        files.note_problem(problem)
-        raise FetchError(problem) from None
+        return read_body((body,), {"content-encoding": "gzip"}, _SITEMAP_BYTES_MAX, url)
+    except FetchError as error:
+        files.note_problem(str(error))
+        raise
 
 
 def _find_in_sitemaps(

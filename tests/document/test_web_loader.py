@@ -263,7 +263,8 @@ def test_an_index_of_sitemaps_is_followed_within_the_site_until_500_pages_are_fo
         site.pages["/robots.txt"] = f"Sitemap: {site.url('/maps/index.xml')}\n"
         site.pages["/maps/index.xml"] = make_index(*urls)
         site.pages["/a.xml"] = make_sitemap(site, *(f"/a/{number}" for number in range(400)))
-        zipped = gzip.compress(make_sitemap(site, *(f"/b/{number}" for number in range(400))).encode())
+        parts = make_sitemap(site, *(f"/b/{number}" for number in range(400))).encode().partition(b"</url>")
+        zipped = b"".join(map(gzip.compress, parts))
         site.pages["/b.xml.gz"] = SitePage(body=zipped)
         library = open_site(site)
         assert len(list_links(library)) == 501
