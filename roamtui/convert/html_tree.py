@@ -49,6 +49,8 @@ _HIDDEN_CLASSES = frozenset(
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _FORMULAS_XPATH = r"//text()[contains(., '\(') or contains(., '\[')][not(ancestor::pre or ancestor::code)]"
+_TEX_CLASSES = frozenset({"math", "arithmatex"})
+"""Classes of a formula between brackets with backslashes, which may be a single letter."""
 _ANCHOR_SIGNS = frozenset({"", "\uf0c1", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
 _STYLED = re.compile(
@@ -63,7 +65,8 @@ _STYLED_CLASS = re.compile(r"\.([\w-]{1,100})(?:\s*>\s*li::?before)?\s*$")
 """The class at the end of a selector. Google Docs writes the numbers of a list as text before its items."""
 _SHEET_STYLE = re.compile(
     r"vertical-align: ?su(?:per|b)|text-decoration(?:-line)?: ?line-through"
-    rf"|(?:lower|upper)-(?:alpha|latin|roman)|font-family: ?[\"']?(?:{SYMBOL_FONT.pattern})",
+    r"|(?:lower|upper)-(?:alpha|latin|roman)|font-weight: ?(?:bold|[6-9]00)"
+    rf"|font-family: ?[\"']?(?:{SYMBOL_FONT.pattern})",
     re.IGNORECASE,
 )
 """What is read of a style sheet. Whether it hides an element may depend on the screen and on programs."""
@@ -166,9 +169,9 @@ def _clean(  # noqa: PLR0912 - one for each kind
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
         is_drawn = element.tag in _DRAWN or element.get("aria-hidden") == "true" or _is_spoken(element)
-        if _is_formula_source(element):
-            _replace_content(element, convert_formula(element.text) or element.text)
-            element.tag = "span"
+        if tex := _get_tex(element):
+            _replace_content(element, convert_formula(tex) or element.text)
+            element.tag = "span" if element.tag == "script" else element.tag
         elif _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
         elif element.tag == "a":
@@ -221,13 +224,19 @@ def _translate_font(element: Any, font: str) -> None:
         child.tail = translate_symbols(child.tail or "", font)
 
 
-def _is_formula_source(element: Any) -> bool:
-    """Return whether an element holds the TeX of a formula that MathJax has not drawn next to it."""
-    if element.tag != "script" or not element.get("type", "").startswith("math/tex") or not element.text:
-        return False
-    before = element.getprevious()
-    is_by_mathjax = before is not None and any(name.startswith("MathJax") for name in _list_classes(before))
-    return not is_by_mathjax or not join_text(before)
+def _get_tex(element: Any) -> str:
+    """Return the TeX that an element holds for a program that draws it, or "" if it is drawn next to it."""
+    text = element.text or ""
+    if element.tag == "script" and element.get("type", "").startswith("math/tex"):
+        before = element.getprevious()
+        is_by_mathjax = before is not None and any(
+            name.startswith("MathJax") for name in _list_classes(before)
+        )
+        return "" if is_by_mathjax and join_text(before) else text
+    if len(element) or _TEX_CLASSES.isdisjoint(_list_classes(element)):
+        return ""
+    formula = FORMULA.fullmatch(text.strip())
+    return (formula["round"] or formula["square"] or "") if formula else ""
 
 
 def _convert_formulas(root: Any) -> None:

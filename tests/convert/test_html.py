@@ -102,6 +102,8 @@ def test_a_filing_without_headings_has_the_titles_that_a_reader_sees() -> None:
 def test_bold_lines_of_a_page_with_headings_are_no_titles() -> None:
     text = "<p>Words that are no title, and fill the page with text.</p>" * 3
     assert read_outline(convert(f"{text}<p><b>Fees</b></p>{text}")) == [(2, "Fees")]
+    sheet = "<style>p.t { font-weight: 700 }</style>"
+    assert read_outline(convert(f"{sheet}{text}<p class=t>Fees</p>{text}")) == [(2, "Fees")]
     assert read_outline(convert(f"<h1>Club</h1>{text}<p><b>Fees</b></p>{text}")) == [(1, "Club")]
 
 
