@@ -94,7 +94,7 @@ def sort_into_reading_order(words: list[PageWord], depth: int) -> list[list[Page
             lines.append([word])
     x = _detect_right_column(lines, words)
     if x is None:
-        return _divide_prose(groups)
+        return _divide_boxes(_divide_prose(groups))
     crossing = {word.first for line in _list_crossing(lines, x) for word in line}
     ordered: list[list[PageWord]] = []
     rows = switches = 0
@@ -107,25 +107,25 @@ def sort_into_reading_order(words: list[PageWord], depth: int) -> list[list[Page
             ordered += band
             continue
         flat = _sort_by_drawing(band)
-        if any(word.x0 < x for word in flat) and any(word.x0 >= x for word in flat):
+        if all(_split(flat, x)):
             rows += len(band)
-            switches += _count_switches(flat, x)
+            switches += sum((word.x0 < x) != (after.x0 < x) for word, after in pairwise(flat)) - 1
         above, below = _take_titles(band, flat, x)
         ordered += above
-        ordered += sort_into_reading_order([word for word in flat if word.x0 < x], depth + 1)
-        ordered += sort_into_reading_order([word for word in flat if word.x0 >= x], depth + 1)
+        for side in _split(flat, x):
+            ordered += sort_into_reading_order(side, depth + 1)
         ordered += below
     # A table is drawn row by row, and so are the columns of some programs.
-    return _divide_prose(groups) if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows else ordered
+    is_table = rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows
+    return _divide_boxes(_divide_prose(groups)) if is_table else ordered
 
 
 def _sort_by_drawing(band: Iterable[list[PageWord]]) -> list[PageWord]:
     return sorted(chain.from_iterable(band), key=attrgetter("first"))
 
 
-def _count_switches(words: Sequence[PageWord], x: float) -> int:
-    """Count how often words in drawing order change between the columns, except for the first time."""
-    return sum((word.x0 < x) != (after.x0 < x) for word, after in pairwise(words)) - 1
+def _split(words: Sequence[PageWord], x: float) -> tuple[list[PageWord], list[PageWord]]:
+    return [word for word in words if word.x0 < x], [word for word in words if word.x0 >= x]
 
 
 def _take_titles(
@@ -177,6 +177,58 @@ def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
     return [*groups[:first], *left, *right, *groups[end:]]
 
 
+def _divide_boxes(groups: list[list[PageWord]]) -> list[list[PageWord]]:
+    """Sort rows that run across two texts, such as a paragraph and a box beside it, into these texts.
+
+    The page draws several lines of one text and then several of the other. It draws a table row by row.
+    """
+    divided: list[list[PageWord]] = []
+    start = 0
+    while start < len(groups):
+        end, x = _find_gutter_end(groups, start)
+        divided += _divide_texts(groups[start:end], x) or groups[start:end]
+        start = end
+    return divided
+
+
+def _divide_texts(rows: Sequence[list[PageWord]], x: float) -> list[list[PageWord]]:
+    """Return the rows of the texts left and right of a gutter at `x`. Return none if these are no texts."""
+    words = _sort_by_drawing(rows)
+    texts = [list(text) for _, text in groupby(words, lambda word: word.x0 < x)]
+    sides = [_group_words(side) for side in _split(words, x)]
+    are_texts = all(_is_prose(side) and any(line[0].text[0].islower() for line in side[1:]) for side in sides)
+    return list(chain.from_iterable(map(_group_words, texts))) if len(texts) < len(rows) and are_texts else []
+
+
+def _find_gutter_end(groups: Sequence[list[PageWord]], start: int) -> tuple[int, float]:
+    """Return the end of the rows that a gutter divides from row `start` on, and its right edge.
+
+    The last lines of a text may have none of the other one beside them. They are drawn before its end.
+    """
+    low, high = _find_gutter(groups[start]) or (0.0, 0.0)
+    gap_min = CELL_GAP * (groups[start][0].bottom - groups[start][0].top)
+    first, last = groups[start][0].first, groups[start][-1].first
+    for number in range(start + 1, len(groups)):
+        group = groups[number]
+        left = [word.x1 for word in group if word.x0 < high]
+        right = [word.x0 for word in group if word.x0 >= high]
+        low = max([low, *left])
+        is_inside = (left and right) or first < group[0].first < last
+        is_crossed = min([high, *right]) - low <= gap_min
+        if is_crossed or not is_inside or group[0].top < groups[number - 1][0].top:
+            return number, high
+        first = min(first, group[0].first)
+        last = max(last, group[-1].first)
+    return len(groups), high
+
+
+def _is_prose(lines: Sequence[Sequence[PageWord]]) -> bool:
+    """Return whether lines are prose: many words, and few figures."""
+    words = [word.text for line in lines for word in line]
+    figures = sum(any(map(str.isdigit, word)) for word in words)
+    return len(words) >= _PROSE_WORDS_MIN * len(lines) and figures <= _FIGURES_SHARE_MAX * len(words)
+
+
 def _find_gutter(group: Sequence[PageWord]) -> tuple[float, float] | None:
     """Return the edges of the only wide gap in a row, or None if there is none or more than one."""
     gaps = _list_gaps(group)
@@ -189,16 +241,10 @@ def _list_gaps(group: Sequence[PageWord]) -> list[tuple[float, float]]:
 
 
 def _is_prose_column(lines: Sequence[Sequence[PageWord]]) -> bool:
-    """Return whether a column's lines are prose: many words, few figures, and mostly long lines."""
-    words = [word.text for line in lines for word in line]
-    figures = sum(any(map(str.isdigit, word)) for word in words)
+    """Return whether a column's lines are prose, and mostly long."""
     left = min(line[0].x0 for line in lines)
     lengths = sorted(line[-1].x1 - left for line in lines)
-    return (
-        len(words) >= _PROSE_WORDS_MIN * len(lines)
-        and figures <= _FIGURES_SHARE_MAX * len(words)
-        and lengths[len(lengths) // 4] >= _FILLED_SHARE_MIN * lengths[-1]
-    )
+    return _is_prose(lines) and lengths[len(lengths) // 4] >= _FILLED_SHARE_MIN * lengths[-1]
 
 
 def _detect_right_column(lines: Sequence[list[PageWord]], words: Sequence[PageWord]) -> float | None:
