@@ -130,10 +130,10 @@ def _render_line(line: str | QuotedSentence, width: int, *, is_styled: bool) -> 
 
 
 def _list_passages(report: AnswerReport) -> list[str]:
-    """List each passage as a line that `recheck` reads: its path, place and key sentence.
+    """List the passages, each below an empty line: its path and place, then its key sentence.
 
-    A row of a table follows once more, with the heads of its columns. A last line names the words of the
-    question that the passage has.
+    `recheck` reads the line of the sentence. A row of a table follows once more, with the heads of its
+    columns. A last line names the words of the question that the passage has.
     """
     lines = [lead] if (lead := report.lead) else []
     for card in report.list_cards():
@@ -142,7 +142,7 @@ def _list_passages(report: AnswerReport) -> list[str]:
         sentence = shorten(passage.key_sentence.words, policy.KEY_SENTENCE_WIDTH_MAX) or whole
         sentence = sentence.translate(_INNER_QUOTES)
         path = format_path(report.library, passage.section_id)
-        lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
+        lines += ["", f"{path}, {passage.place}", f"“{sentence}” [{passage.section_id}]"]
         if passage.key_sentence.row:
             lines.append(f"{_INDENT}{format_sentence(shorten(passage.key_sentence.row, _SENTENCE_MAX))}")
         if card.label:

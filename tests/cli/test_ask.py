@@ -41,6 +41,16 @@ def test_a_strict_answer_without_proof_fails(
     assert run("ask", garden, QUESTION, "--strict", "--json").code == 1, "no model has read the passages"
 
 
+def test_passages_in_a_pipe_are_apart_and_can_be_rechecked(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    printed = run("ask", garden, QUESTION).out
+    _, *passages, _ = printed.split("\n\n")
+    assert [passage.splitlines()[0] for passage in passages][:1] == ["Garden manual > Tools, line 19"]
+    assert [passage.count("[") for passage in passages] == [1] * len(passages)
+    saved = tmp_path / "answer.txt"
+    saved.write_text(printed, "utf-8")
+    assert run("recheck", saved).code == 0
+
+
 def test_a_config_beside_the_document_is_never_read(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
