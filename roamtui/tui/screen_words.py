@@ -3,7 +3,7 @@
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import replace_flags
-from roamtui.outline.labels import PATH_STEP, format_node_title
+from roamtui.outline.labels import PATH_STEP, list_titles
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import mask_logins, sanitise_line
 from roamtui.tui.actions import Keymap
@@ -17,14 +17,17 @@ def format_full_path(library: Library, section_id: str) -> str:
 
 
 def list_full_path(library: Library, section_id: str) -> tuple[str, ...]:
-    """List the titles down to a node, without the document's own title, which the header shows."""
-    above = (node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id)
-    return tuple(format_node_title(library.node(node_id)) for node_id in (*above, section_id))
+    """List the titles down to a node as `list_titles` does, without the document's, which the header shows."""
+    titles = list_titles(library, section_id)
+    has_title = library.title_id in library.node(section_id).ancestors
+    return tuple(titles[has_title:] or titles)
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
     """Return the path of a node's ancestors, or an empty string if the id is None."""
-    return PATH_STEP.join(list_full_path(library, section_id)[:-1]) if section_id is not None else ""
+    ancestors = () if section_id is None else library.node(section_id).ancestors
+    above = [node_id for node_id in ancestors if node_id != library.title_id]
+    return format_full_path(library, above[-1]) if above else ""
 
 
 def format_error(error: BaseException | None, keys: Keymap | None = None) -> str:

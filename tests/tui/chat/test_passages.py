@@ -1,6 +1,8 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
-from roamtui.document.loader import make_document_library
+from pathlib import Path
+
+from roamtui.document.loader import make_document_library, open_sources
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
@@ -67,6 +69,17 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         await ui.press_until(lambda: bool(ui.app.clipboard), "y")
     assert "✓" not in ui.app.clipboard
     assert "(passage)" in ui.app.clipboard
+
+
+async def test_a_card_names_its_file_once(tmp_path: Path) -> None:
+    (tmp_path / "warranty.md").write_text("# Warranty\n\n## Term\n\nIt lasts two years.\n", "utf-8")
+    (tmp_path / "fees.md").write_text("# Prices\n\n## Term\n\nIt costs two crowns.\n", "utf-8")
+    library, loader = open_sources([str(tmp_path)])
+    app = make_app(library=library, model=NoModel(), searcher=Searcher, loader=loader)
+    async with running(app, LARGE) as ui:
+        await show_cards(ui, "Which term lasts two years?")
+        titles = [line.partition(" · ")[0] for line in list_lines(ui) if " › " in line]
+        assert titles == ["1 warranty.md › Term", "2 fees.md › Prices › Term"]
 
 
 _DECKS = [f"On deck {number} one waits for the bell and looks at the sea." for number in range(60)]
