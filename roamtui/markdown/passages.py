@@ -1,11 +1,14 @@
-"""Divides a Markdown text into passages: paragraphs, each with the table, list or code that it introduces."""
+"""Divides a Markdown text into passages: paragraphs, each with what it introduces.
+
+A paragraph introduces a table, list or code. If it is bold or ends with a colon, it introduces any block.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from functools import lru_cache
 
-from roamtui.markdown.blocks import Block, Code, Heading, List, Paragraph, Table, ThematicBreak
+from roamtui.markdown.blocks import Block, Code, Emphasis, Heading, List, Paragraph, Table, ThematicBreak
 from roamtui.markdown.units import read_units, split_sentences
 from roamtui.text import Bounds, estimate_tokens
 
@@ -46,7 +49,8 @@ def _belongs_together(text: str, above: Block, below: Block) -> bool:
     if not isinstance(above, Paragraph):
         return False
     source = text[above.start : above.end].rstrip()
-    return source.rstrip("*_ ").endswith(":") or isinstance(below, Code | List | Table)
+    is_title = all(Emphasis.STRONG in words.emphasis for words in above.words)
+    return is_title or source.rstrip("*_ ").endswith(":") or isinstance(below, Code | List | Table)
 
 
 def find_block(text: str, offset: int) -> Block | None:
