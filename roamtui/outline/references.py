@@ -22,8 +22,9 @@ _SCORE_MIN = 62.0
 _SUGGESTED_MAX = 3
 _TITLE_CONTINUES = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which are other articles."""
-_NUMBERED = re.compile(r"\A(?:(?:sub)?(?:section|clause|paragraph)s?|abschnitt|ziffer|§+) ?(?=\d)")
+SECTION_WORD = re.compile(r"(?:sub)?(?:section|clause|paragraph|chapter)s?|abschnitt|ziffer|kapitel|§+")
 """Words before a number in references, such as "Section 2.6". Titles seldom have them."""
+_NUMBERED = re.compile(rf"\A(?:{SECTION_WORD.pattern}) ?(?=\d)")
 _OWN_NUMBER = re.compile(r"\A\d+(?:\.\d+)*[.)]? ")
 """The number before the words of a title: "1. Introduction" is "Introduction" too."""
 

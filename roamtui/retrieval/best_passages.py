@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -71,11 +71,13 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     the whole passage, or if the whole passage must be shown."""
     similarity: float | None = None
     """Cosine of the question and its nearest sentence; None if they were not compared."""
+    is_asked_for: bool = False
+    """Whether the question asks for its section."""
 
     @property
     def is_near(self) -> bool:
-        """Whether a sentence of it is near the question in meaning, or none was compared."""
-        return self.similarity is None or self.similarity >= NEAR_SIMILARITY_MIN
+        """Whether it is asked for, near the question in meaning with a sentence, or not compared."""
+        return self.is_asked_for or self.similarity is None or self.similarity >= NEAR_SIMILARITY_MIN
 
 
 class _Candidate(NamedTuple):
@@ -117,9 +119,10 @@ def choose_passages(
 ) -> Sequence[FoundPassage]:
     """Choose passages of the hits and the sections below them, the likeliest first. Sections stay together.
 
-    There are none unless something is near the question: a passage by its words, a section by its meaning,
-    or a title that has all words of the question. A question without a content word, such as "who is it
-    for?", always gets passages.
+    Those of sections that the question asks for come first. There are none unless a section is asked for,
+    or something is near the question: a passage by its words, a section by its meaning, or a title that has
+    all words of the question. A question without a content word, such as "who is it for?", always gets
+    passages.
 
     Args:
         library: Has the sections.
@@ -135,11 +138,12 @@ def choose_passages(
     weights = _TermWeights(question, titled_texts, tables.values())
     texts |= {node_id: text for node_id, text in tables.items() if weights.rows.joins(text)}
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
+    asked_for_ids = {node_id for hit in hits if hit.is_asked_for for node_id in library.walk(hit.section_id)}
     by_words = [
         passage
         for section_id, text in texts.items()
         for passage in _score_passages(library, section_id, text, weights)
-        if passage.score or section_id in similar_ids
+        if passage.score or section_id in (similar_ids | asked_for_ids)
     ]
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
     word_confidence = weights.certainty * best_score  # how far words decide, and not meaning
@@ -150,13 +154,16 @@ def choose_passages(
         return (hit_shares.get(passage.section_id, share) + share) / 2
 
     by_words.sort(key=measure_words, reverse=True)
+    by_words.sort(key=lambda passage: passage.section_id not in asked_for_ids)
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
-    judged = _choose_key_sentences(library, question, candidates, weights, word_confidence, compare)
+    compared = _choose_key_sentences(library, question, candidates, weights, word_confidence, compare)
+    judged = [replace(passage, is_asked_for=passage.section_id in asked_for_ids) for passage in compared]
     chosen = _take_likeliest(judged, [*map(measure_words, judged)], word_confidence)
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
-    is_near = is_titled or bool(similar_ids) or word_confidence >= policy.NEAREST_MIN or not weights.certainty
+    has_near_section = is_titled or bool(similar_ids | asked_for_ids)
+    is_near = has_near_section or word_confidence >= policy.NEAREST_MIN or not weights.certainty
     return chosen if is_near else ()
 
 
@@ -307,8 +314,9 @@ def _take_likeliest(
 ) -> list[FoundPassage]:
     """Return the likeliest passages, best first. Those of a section stay together."""
     similarities = [passage.similarity or 0.0 for passage in judged]
-    ranked = zip(_weigh(by_words, similarities, word_confidence), judged, strict=True)
-    best = [passage for _, passage in sorted(ranked, key=itemgetter(0), reverse=True)][: policy.PASSAGES_MAX]
+    weighed = zip(_weigh(by_words, similarities, word_confidence), judged, strict=True)
+    ranked = sorted(weighed, key=lambda each: (each[1].is_asked_for, each[0]), reverse=True)
+    best = [passage for _, passage in ranked[: policy.PASSAGES_MAX]]
     order = [*dict.fromkeys(passage.section_id for passage in best)]
     return sorted(best, key=lambda passage: order.index(passage.section_id))
 

@@ -79,7 +79,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     is_related: bool = False
     """Whether it has no word of the query, but is near it in meaning or beside a hit; set with `snippet`."""
     is_asked_for: bool = False
-    """Whether it is a financial statement that the query asks for. Such hits come first."""
+    """Whether the query names it by number, or asks for this financial statement. Such hits come first."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None

@@ -25,6 +25,7 @@ from roamtui.search.lexicon import (
     reduce_word,
     stem,
 )
+from roamtui.search.numbered_titles import find_numbered_sections
 from roamtui.search.section_store import SectionStore
 from roamtui.search.sentences import RANKED_LENGTH_MAX, make_snippet, rank_sentences
 from roamtui.search.terms import (
@@ -181,7 +182,8 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
         query = correct_query(index, query)
         scores = _score_sections(index, query, max(limit, CANDIDATES), numbers, topics)
         scores = _prefer_phrases(index, query, numbers, scores)
-        asked_for = find_financial_statements(index, text, numbers, scores)
+        asked_for = find_numbered_sections(index, query.text, numbers)
+        asked_for += find_financial_statements(index, text, numbers, scores)
     best = max(scores.values(), default=0.0)
     ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *asked_for)), start=1)}
     # A section that is asked for has the best score, 1.0, and leaves the scores of the others as they are.

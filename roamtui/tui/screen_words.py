@@ -17,7 +17,7 @@ def format_full_path(library: Library, section_id: str) -> str:
 
 
 def list_full_path(library: Library, section_id: str) -> tuple[str, ...]:
-    """List the titles down to a node as `list_titles` does, without the document's, which the header shows."""
+    """List the titles down to a node, but not the document's own title, which the header shows."""
     titles = list_titles(library, section_id)
     has_title = library.title_id in library.node(section_id).ancestors
     return tuple(titles[has_title:] or titles)
