@@ -223,17 +223,13 @@ class _QuoteList(Struct, kw_only=True):
 
     def _name_status(self, quote: _CheckedQuote) -> str:
         similar = ", but similar" if quote.now is not None else ""
-        match quote.status:
-            case _ if quote.is_found_now:
-                return "found in the text"
-            case ClaimStatus.NOT_FOUND:
-                return f"not found{similar}"
-            case ClaimStatus.UNCHANGED | ClaimStatus.MOVED if self.replaces_source:
-                return "found"
-            case ClaimStatus.CHANGED | ClaimStatus.GONE if self.replaces_source:
-                return f"not found{similar}"
-            case status:
-                return status.value.replace("_", " ")
+        is_there = quote.status in (ClaimStatus.UNCHANGED, ClaimStatus.MOVED)
+        if quote.is_found_now or (self.replaces_source and is_there):
+            return "found in the text"
+        is_lost = quote.status in (ClaimStatus.CHANGED, ClaimStatus.GONE)
+        if quote.status is ClaimStatus.NOT_FOUND or (self.replaces_source and is_lost):
+            return f"not found{similar}"
+        return quote.status.value.replace("_", " ")
 
     def _format_quote(self, quote: _CheckedQuote) -> Iterator[str]:
         """Format a quote, and where it is now. A passage gets no sentence, which would only repeat it."""

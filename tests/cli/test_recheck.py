@@ -143,7 +143,7 @@ def test_what_was_not_read_is_named_with_a_quote_that_is_not_found(run: RunComma
 def test_each_quote_of_a_conversation_is_counted_by_whatever_name(run: RunCommand, garden: Path) -> None:
     for target in _list_targets(run, garden):
         result = run("recheck", *target)
-        kept = "found" if "--in" in target else "same"
+        kept = "found in the text" if "--in" in target else "same"
         summary = f"12 quotes checked: 7 {kept}, 1 elsewhere, 3 not found, but similar, 1 not found."
         assert (result.code, result.out.splitlines()[-1]) == (1, summary)
         assert result.out.count("(then ✗)") == 4
@@ -200,7 +200,7 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     assert checked.code == 1
     assert f"There is no file {garden}." in checked.out
     assert checked.out.endswith("2 quotes checked: 1 same, 1 unreachable.\n"), "the other document is still there"
-    assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found.\n")
+    assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found in the text.\n")
     for suffix in ("md", "json", "html"):
         exported = run("conversations", "export", name, "-o", page.with_suffix(f".{suffix}"))
         assert exported.code == 0
@@ -290,7 +290,7 @@ def test_quotes_without_ids_are_checked_in_a_text_that_names_its_source(run: Run
     answer = garden.with_name("answer.md")
     answer.write_text('Source: garden.md\n\nIt says "Each plot is ten metres long".\n', "utf-8")
     result = run("recheck", answer, "--in", garden)
-    assert (result.code, result.out.splitlines()[-1]) == (0, "1 quote checked: 1 found.")
+    assert (result.code, result.out.splitlines()[-1]) == (0, "1 quote checked: 1 found in the text.")
 
 
 def test_a_passage_is_cut_where_it_is_printed_and_why_its_source_is_unreachable_is_said_once(
