@@ -86,11 +86,6 @@ class LitellmModel(Model):
             self.answer_tokens_max = get_answer_tokens(self.window_tokens)
         if resolved.prices is None and self._options.has_spending_limit:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
-        if resolved.is_window_assumed and not resolved.problem:
-            notes.append(
-                "The server does not say how large its context window is, so roamtui assumes"
-                f" {self.facts.window_tokens:,} tokens. If it is larger, set window_tokens in config.toml."
-            )
         self.note = " ".join(notes)
         return resolved
 

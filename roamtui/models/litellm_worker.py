@@ -235,7 +235,7 @@ def add_facts(resolved: ResolvedModel, facts: ModelFacts, options: ModelOptions)
     if facts.window_tokens is not None:
         return replace(resolved, window_tokens=facts.window_tokens, window_note=facts.window_note)
     if resolved.window_tokens is None and is_loopback(resolved.api_base or ""):
-        note = "assumed, because the server does not report the size"
+        note = "assumed, because the server does not say it: window_tokens in config.toml sets it"
         return replace(
             resolved, window_tokens=ASSUMED_WINDOW_TOKENS, window_note=note, is_window_assumed=True
         )

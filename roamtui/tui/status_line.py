@@ -105,7 +105,9 @@ class StatusLine(ClickableLine):
         """Draw the model: its name, its window unless it is a provider's, and whether it is small."""
         model = self._agent.model
         window = model.facts.window_tokens if model.facts.window_note else None
-        words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
+        assumed = "assumed " if model.facts.is_window_assumed and model.window_limit is None else ""
+        words = ["" if window is None else f"{assumed}{format_window(window)}"]
+        words.append("small model" if model.small_reason else "")
         facts = ", ".join(filter(None, words))
         name = Content.styled(sanitise_line(model.name), "bold $primary")
         name += Content.styled(f" · {facts}" if facts else "", "$muted")

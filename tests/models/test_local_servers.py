@@ -108,7 +108,8 @@ async def test_a_server_that_does_not_say_its_window_has_an_assumed_one(worker: 
         model = LitellmModel("openai/tiny", api_base=server.url, options=OPTIONS, worker=worker)
         await model.start()
     assert (model.facts.window_tokens, model.small_reason) == (4_096, ""), "it may be a large one"
-    assert "assumes 4,096 tokens" in model.note
+    assert model.facts.window_note.startswith("assumed")
+    assert model.note == "", "the status line says it"
 
 
 async def test_ollama_gets_as_its_window_what_the_model_can_have(worker: WorkerProcess) -> None:

@@ -14,7 +14,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.tui.actions import PANES, Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpDialog
-from roamtui.tui.status_line import HintLine, MessageLine
+from roamtui.tui.status_line import HintLine, MessageLine, StatusLine
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import make_options
@@ -108,6 +108,16 @@ async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in
         await ui.wait_until(f"{model.name} · {window}{size}")
         small = "small model: 0.5 billion parameters"
         await ui.press_until(f"in use, {small if size else f'{window} (the server reports this size)'}", "f2")
+
+
+async def test_that_a_window_is_assumed_stands_beside_the_model_until_the_server_refuses_more() -> None:
+    model = ScriptedModel(window_tokens=4_096)
+    model.facts = replace(model.facts, window_note="assumed", is_window_assumed=True)
+    async with running(make_app(model=model), (160, 20)) as ui:
+        await ui.wait_until(f"{model.name} · assumed 4k window")
+        model.limit_window(2_048)
+        ui.main.query_one(StatusLine).refresh()
+        await ui.wait_until(f"{model.name} · 2k window")
 
 
 @pytest.mark.parametrize("size", [(40, 24), (150, 45)])
