@@ -142,7 +142,9 @@ def choose_passages(
     by_words = [
         passage
         for section_id, text in texts.items()
-        for passage in _score_passages(library, section_id, text, weights)
+        for passage in _score_passages(
+            library, section_id, text, weights, is_asked_for=section_id in asked_for_ids
+        )
         if passage.score or section_id in (similar_ids | asked_for_ids)
     ]
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
@@ -466,13 +468,18 @@ class _RowJoiner:
 
 
 def _score_passages(
-    library: Library, section_id: str, text: str, weights: _TermWeights
+    library: Library, section_id: str, text: str, weights: _TermWeights, *, is_asked_for: bool
 ) -> Iterator[FoundPassage]:
-    """Yield the passages of a section that have a word of the question, or its first one if none has."""
+    """Yield the passages of a section that have a word of the question.
+
+    If none has, yield the first one, or all if the section is asked for.
+    """
     best_words: dict[Bounds, frozenset[str]] = {}
     for sentence in weights.rank(text, _SENTENCES_MAX):
         if (bounds := find_passage(text, sentence.start)) is not None:
             best_words.setdefault(bounds, sentence.terms)
+    if is_asked_for and not best_words:
+        best_words = dict.fromkeys(split_passages(text), frozenset())
     opening = None if best_words else get_first_sentence(text)
     if opening is not None and (bounds := find_passage(text, opening.start)) is not None:
         best_words[bounds] = frozenset()

@@ -144,11 +144,11 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
     assert "The last boat leaves at ten in the evening." in answer.answer
 
 
-async def test_the_section_that_a_question_names_by_number_comes_first() -> None:
-    rules = "".join(f"## Article {roman}\n\nWood floats on water {roman}.\n\n" for roman in ("IV", "V", "VI"))
+async def test_the_section_that_a_question_names_by_number_comes_first_and_whole() -> None:
+    rules = "".join(f"## Article {roman}\n\nWood floats.\n\nStones sink.\n\n" for roman in ("IV", "V", "VI"))
     text = f"# Rules\n\n{rules}## Fees\n\nThe fee of article 5 is what article 4 says.\n"
     answer = await make_talk(text).ask("What does article 5 say?")
-    assert [citation.path[-1] for citation in answer.citations][:2] == ["Article V", "Fees"]
+    assert [citation.path[-1] for citation in answer.citations][:3] == ["Article V", "Article V", "Fees"]
     assert answer.stopped is StopReason.NEAREST
 
 
