@@ -21,6 +21,7 @@ from roamtui.conversation.messages import Message, Role
 from roamtui.conversation.question_flow import prepare_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.update import AskOptions
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.models.base import ModelRequest, TextDelta
 from roamtui.models.reply_reader import ReplyReader
@@ -141,7 +142,9 @@ def _make_context(
     parts: list[str] = []
     spans: list[Span] = []
     for section_id, cut in chosen.items():
-        has_heading = any(span.start <= library.node(section_id).content_span.start for span in cut)
+        node = library.node(section_id)
+        starts = [span.start for span in cut]
+        has_heading = node.kind is not NodeKind.LINK and min(starts, default=0) <= node.content_span.start
         titles = "" if has_heading else format_path(library, section_id)
         pieces = zip(library.list_headers(cut), cut, strict=True)
         texts = [f"{header}{library.clean_text(span).strip()}" for header, span in pieces]

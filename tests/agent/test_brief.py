@@ -141,7 +141,7 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
 
 async def test_an_excerpt_of_a_page_has_a_title_wherever_the_link_stands_in_the_list() -> None:
     listing = f"# Harbour\n\n- [Quay](/quay.md): {_FILLING * 90}\n- [Fees](/fees.md): cost of a yacht\n"
-    page = f"{_FILLING * 120}\n\nA yacht costs £18 a night.\n\n# Winter\n\nClosed.\n"
+    page = f"{_FILLING * 60}\n\nA yacht costs £18 a night.\n\n# Winter\n\nClosed.\n"
     with FakeSite({"/llms.txt": listing, "/fees.md": page}) as site:
         library, loader = open_sources([site.url("/llms.txt")])
         conversation = Conversation(library, source_loader=loader)
