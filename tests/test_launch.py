@@ -3,7 +3,7 @@
 import io
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.output import ProgressLine, report_opening
 from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
-from roamtui.table.store import add_column
+from roamtui.table.store import TableLog
 from roamtui.tui.context import DocumentSession
 from tests.fakes.site import FakeSite, make_ollama
 from tests.table.filling import PERIOD, define, write_leases
@@ -164,14 +164,16 @@ def test_a_table_refuses_options_of_conversations(
     tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = define(tmp_path, write_leases(tmp_path / "leases"), PERIOD)
-    add_column(table, *table.columns)
+    with closing(TableLog(table)) as log:
+        log.begin_run()
     assert main([str(tmp_path), option]) == 2
     assert "a table has no conversation" in capsys.readouterr().err
 
 
 def test_a_table_is_not_shown_in_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = define(tmp_path, write_leases(tmp_path / "leases"), PERIOD)
-    add_column(table, *table.columns)
+    with closing(TableLog(table)) as log:
+        log.begin_run()
     assert main([str(tmp_path), "--plain"]) == 2
     assert "a table needs the app" in capsys.readouterr().err
 
