@@ -13,7 +13,8 @@ from roamtui.convert.decode import decode_text
 from roamtui.convert.markdown_table import is_header, write_long_table
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 
-_DELIMITERS = "\t;,|"
+_DELIMITERS = "\t;|,"
+"""The signs that separate cells. The rarer a sign is in words and numbers, the earlier it comes."""
 _NAMED_DELIMITER = re.compile(r"\Asep=([^\s\"]|\t)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)
 """The first line of a file for Excel, if it names the delimiter. It is not a row.
 
@@ -33,7 +34,7 @@ def detect_delimiter(text: str) -> str | None:
     if named:
         return named[1]
     lines = [*islice(filter(str.strip, io.StringIO(text, newline="")), _SAMPLE_ROWS)]
-    tables: list[tuple[int, int, str]] = []
+    tables: list[tuple[int, bool, int, str]] = []
     for delimiter in _DELIMITERS:
         rows = [row for _, row in iter_rows(lines, delimiter)]
         start = _count_title_rows(rows)
@@ -41,8 +42,9 @@ def detect_delimiter(text: str) -> str | None:
         width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
         divided = widths.total() - widths[1]
         if len(rows) > 1 and divided >= _DIVIDED_MIN * widths.total():
-            tables.append((-start, count * width, delimiter))
-    return max(tables, key=lambda table: table[:2])[2] if tables else None
+            is_even = count == widths.total()
+            tables.append((-start, is_even, 0 if is_even else count * width, delimiter))
+    return max(tables, key=lambda table: table[:3])[3] if tables else None
 
 
 def convert_separated(data: bytes, name: str) -> ConvertedText:
