@@ -40,7 +40,8 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each
     thickness = get_attribute(element, "linethickness")
     has_bar = signs.get("type") != "noBar" and not _NO_THICKNESS.match(thickness)
     if name in _FORMS and has_bar:
-        return _FORMS[name].format(*map(_put_in_brackets, parts), *("" for _ in range(3)))
+        first = [_put_in_brackets(part, is_product_whole=True) for part in parts[:1]]
+        return _FORMS[name].format(*first, *map(_put_in_brackets, parts[1:]), *("" for _ in range(3)))
     match name:
         case "rad" | "msqrt":
             degree = parts[0] if name == "rad" and len(parts) > 1 else ""
@@ -96,9 +97,10 @@ def _join(elements: list[Any], parts: list[str]) -> str:
     return text
 
 
-def _put_in_brackets(text: str) -> str:
-    """Put a text into brackets, unless it is one word, number or sign."""
+def _put_in_brackets(text: str, *, is_product_whole: bool = False) -> str:
+    """Put a text into brackets, unless it is one word, number or sign, or a product such as `2x` may stay."""
     text = text.strip()
-    is_whole = len(text) <= 1 or text.replace(".", "").isalnum()
+    bare = text.replace(".", "")
+    is_whole = len(text) <= 1 or bare.isalpha() or bare.isdecimal() or (is_product_whole and bare.isalnum())
     is_bracketed = text.startswith("(") and text.find(")") == len(text) - 1
     return text if is_whole or is_bracketed else f"({text})"

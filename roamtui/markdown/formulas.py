@@ -97,7 +97,15 @@ _ACCENTS = {
 _DOUBLE_STRUCK = dict(zip("CEHNPQRZ1", "ℂ𝔼ℍℕℙℚℝℤ𝟙", strict=True))
 _PIECE = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]{2,}(?:_[A-Za-z]{2,})+|\d+(?:[.,]\d+)*|\s+|.", re.DOTALL)
 """A command, an identifier with underscores, a number, white space, or any other character."""
-_ATOM = re.compile(r"[\w.∞ℓ′°√]+|\([^()]*\)|\|[^|]*\|")
+_SIGN = rf"(?:\d+(?:[.,]\d+)*|[^\W\d_]|∞)[{''.join(_SUBSCRIPTS.values())}]*"
+"""A number or a letter with what is below it."""
+_ENCLOSED = r"\([^()]*\)|\|[^|]*\|"
+_BASE = re.compile(rf"{_SIGN}|{_ENCLOSED}")
+_ROOT_PART = re.compile(rf"√*(?:{_BASE.pattern})")
+_FACTOR = re.compile(rf"√*(?:{_SIGN}[{''.join(_SUPERSCRIPTS.values())}]*(?:_\w+)?|{_ENCLOSED})")
+_PRODUCT = re.compile(rf"[\w.∞ℓ′°√]+|{_ENCLOSED}")
+_NAME = re.compile(rf"\{{?(?:\\(?:{_FONT.pattern})\{{\w+\}}|[A-Za-z]{{2,}}(?:_[A-Za-z]{{2,}})+)\}}?")
+"""The source of a factor that is a word."""
 _FRACTION_START, _FRACTION_END = "\ue0f0", "\ue0f1"
 _BEFORE_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:([{⟨×·")
 _AFTER_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:.)]}⟩×·")
@@ -149,8 +157,8 @@ class _Converter:
                 self._depth -= 1
                 return "".join(parts)
             if piece in ("^", "_"):
-                if parts and (is_group or _FRACTION_END in parts[-1]):
-                    parts[-1] = _bracket(parts[-1])
+                if parts and (is_group or _FRACTION_END in parts[-1] or parts[-1].startswith("√")):
+                    parts[-1] = _bracket(parts[-1], _BASE)
                 parts.append(self._convert_script(piece))
             else:
                 parts.append(self._convert_piece(piece))
@@ -209,11 +217,14 @@ class _Converter:
         if _FONT.fullmatch(name):
             return self._convert_argument()
         if name in ("frac", "dfrac", "tfrac"):
-            above = _bracket(self._convert_argument())
-            below = _bracket(self._convert_argument())
+            above = _bracket(self._convert_argument(), _PRODUCT)
+            start = self._position
+            below = self._convert_argument()
+            if not _NAME.fullmatch("".join(self._pieces[start : self._position])):
+                below = _bracket(below, _FACTOR)
             return f"{_FRACTION_START}{above}/{below}{_FRACTION_END}"
         if name == "sqrt" and self._next != "[":
-            return f"√{_bracket(self._convert_argument())}"
+            return f"√{_bracket(self._convert_argument(), _ROOT_PART)}"
         if name in _ACCENTS and len(letter := self._convert_argument()) == 1:
             return unicodedata.normalize("NFC", letter + _ACCENTS[name])
         if name == "mathbb" and (letter := self._convert_argument()) in _DOUBLE_STRUCK:
@@ -224,5 +235,6 @@ class _Converter:
         raise ValueError
 
 
-def _bracket(text: str) -> str:
-    return text if _ATOM.fullmatch(text) else f"({text})"
+def _bracket(text: str, whole: re.Pattern[str]) -> str:
+    """Put a text into brackets, unless all of it matches `whole`."""
+    return text if whole.fullmatch(text) else f"({text})"

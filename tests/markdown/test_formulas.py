@@ -31,6 +31,16 @@ def test_any_formula_is_converted_or_refused(tex: str) -> None:
     assert text is None or "\ue0f0" not in text
 
 
+def _write_larger_formulas(inner: list[str]) -> list[str]:
+    forms = (r"\sqrt{I}", r"\sqrt{I}'", "{I}^3", "Iz", *(rf"\frac{{I}}{{{below}}}" for below in inner))
+    return [*inner, *(form.replace("I", tex) for form in forms for tex in inner)]
+
+
+def test_different_formulas_are_different_texts() -> None:
+    formulas = {*_write_larger_formulas(_write_larger_formulas(["x", "2"])), r"\sqrt{x'}", "x^{33}"}
+    assert len({convert_formula(tex) for tex in formulas}) == len(formulas)
+
+
 def _read(text: str) -> list[tuple[str, bool]]:
     (block,) = parse_markdown(text).blocks
     assert isinstance(block, Paragraph)
