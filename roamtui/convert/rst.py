@@ -57,9 +57,9 @@ _ROLE = re.compile(rf"{_ROLE_NAME}(?=`)")
 _SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?")
 _ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
 """An invisible space that joins a word and the marked text next to it."""
-_OPTION = re.compile(r":([a-z-]+):(.*)")
-_OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:.*\n)+")
-"""Options of a directive, before its content."""
+_OPTION = re.compile(r":([a-z-]+):((?: .*)?)$", re.MULTILINE)
+_OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:(?: .*)?\n)+")
+"""Options of a directive, before its content. A role has no space after its name."""
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
 _LITERAL = re.compile("``.+?``")
 _HIDDEN_LITERAL = "``\0``"
