@@ -193,7 +193,9 @@ class _SlideReader:
             is_formula = get_local_name(run) == "m"  # in OMML, it is a matrix
             text = "".join(map(write_formula, run) if is_formula else run.itertext("{*}t"))
             fonts = {get_local_name(each): each.get("typeface", "") for each in run.iterfind("{*}rPr/*")}
-            text = escape(translate_symbols(text, fonts.get("latin", ""), fonts.get("sym", ""))) or " "
+            text = escape(translate_symbols(text, fonts.get("latin", ""), fonts.get("sym", "")))
+            if get_local_name(run) == "br":
+                text = " "
             looks: Mapping[str, str] = next((each.attrib for each in run.iterfind("{*}rPr")), {})
             if looks.get("strike", "noStrike") != "noStrike":
                 text = f"<s>{text}</s>"

@@ -68,6 +68,12 @@ def test_a_merged_cell_has_its_text_in_each_row_and_column(rows: list[list[str]]
     assert [line for line in text.splitlines() if line.startswith("| ") and "---" not in line] == lines
 
 
+def test_a_run_without_words_divides_no_number() -> None:
+    empty = '<a:r><a:t></a:t></a:r><a:r><a:rPr strike="sngStrike" baseline="30000"/><a:t/></a:r>'
+    text = _convert(f"<a:r><a:t>12</a:t></a:r>{empty}<a:r><a:t>34</a:t></a:r><a:br/><a:r><a:t>Euro</a:t></a:r>")
+    assert text.endswith("\n\n1234 Euro\n")
+
+
 def test_raised_figures_never_join_a_number() -> None:
     text = _convert(_RAISED, title=_RAISED)
     assert text == ("# 50<sup>3</sup> tons\n\n50<sup>3</sup> tons\n\n| 50<sup>3</sup> tons |\n| --- |\n")
