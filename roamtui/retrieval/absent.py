@@ -146,5 +146,5 @@ def _iter_normalised(text: str) -> Iterator[str]:
 
 
 def _normalise(text: str) -> str:
-    """Return the letters and digits of a text, without case and accents. 10 MB take half a second."""
-    return _UNSPOKEN.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    """Return the plain letters and digits of a text, without case. 10 MB take half a second."""
+    return _UNSPOKEN.sub("", unicodedata.normalize("NFD", normalise_term(text)))

@@ -24,9 +24,9 @@ from roamtui.errors import format_reason
 from roamtui.paths import make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError
 from roamtui.search.lexicon import TOKENIZER
-from roamtui.search.terms import iter_marked_words, normalise_unicode, space_unspaced_scripts
+from roamtui.search.terms import iter_marked_words, normalise_term, space_unspaced_scripts
 
-VERSION = 10
+VERSION = 11
 """Version of the text in a file: of the tables `sections` and `indexed`, and of their rows.
 
 In a file of another version, they are filled again. The table `saved` always stays, because summaries cost
@@ -118,7 +118,7 @@ class IndexedDocument(Struct, frozen=True):
                 words = " ".join(letters for _, _, letters in iter_marked_words(body))
                 body = f"{body}\n{words}" if words else body
                 columns = (document.columns.titles[row], join_context(document, row, self.above), body)
-                title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
+                title, path, body = (space_unspaced_scripts(normalise_term(text)) for text in columns)
                 yield row, (title, path, body)
 
 

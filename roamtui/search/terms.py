@@ -55,7 +55,10 @@ _MISTYPED_LENGTH_MIN = 4
 _SIMILARITY_MIN = 0.79
 """Minimum similarity of a correction: one slip in five letters. Rounding would make 0.8 exclude it."""
 _SIMILAR_MAX = 3
-_ACCENT = re.compile("[\u0300-\u036f]")
+_PLAIN_LETTERS = dict(zip("øłđħŧðþıæœ", ["o", "l", "d", "h", "t", "d", "th", "i", "ae", "oe"], strict=True))
+"""How people write letters that Unicode does not take apart, if their keyboard lacks them."""
+_MARKED = re.compile(f"[\u0300-\u036f{''.join(_PLAIN_LETTERS)}]")
+"""An accent, or one of these letters."""
 _GERMAN_QUESTION_WORDS = frozenset(get_word_list("asking de"))
 """Words that start questions and do not exist in English. One of them is enough to detect German."""
 _GERMAN_STOP_WORDS_MIN = 2
@@ -70,11 +73,12 @@ def normalise_unicode(text: str) -> str:
 
 
 def normalise_term(text: str) -> str:
-    """Return `text` in the form used to compare terms: normalised, lower case, without accents."""
+    """Return `text` in the form used to compare terms: normalised, in lower case and plain letters."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFD", normalise_unicode(text).casefold())
-    return unicodedata.normalize("NFC", _ACCENT.sub("", decomposed))
+    plain = _MARKED.sub(lambda match: _PLAIN_LETTERS.get(match[0], ""), decomposed)
+    return unicodedata.normalize("NFC", plain)
 
 
 def tokenise(text: str) -> list[str]:

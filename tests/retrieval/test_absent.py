@@ -10,7 +10,7 @@ from tests.case_files import read_rows
 _TEXT = (
     "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new. PP&E, EBITDA, 12,000, clause "
     "12.5.1 of FY22. max\\_tokens of Fabri-\nkam, **un**known, H<sub>2</sub>O4, Caf&eacute;, 2019–2021, `List<Foo>`.\n"
-    "Each tenancy and filing of Müller.\n"
+    "Each tenancy and filing of Müller. Bjørn, Łódź, Đorđević, Sigurðsson, Þingvellir.\n"
 )
 
 

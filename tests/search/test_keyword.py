@@ -20,6 +20,12 @@ def test_the_best_section_comes_first(query: str, title: str) -> None:
     assert find_titles(HANDBOOK, query)[0] == title
 
 
+@pytest.mark.parametrize("query", ["Łódź", "Lodz", "Straße", "STRASSE", "Ørsted", "orsted", "Æsir", "aesir", "ΛΟΓΟΣ"])
+def test_a_letter_is_found_however_it_is_written(query: str) -> None:
+    library = make_library("# Other\n\nA street of 1851.\n\n# Town\n\nDie Straße von Łódź: Ørsted, Æsir, λόγος.\n")
+    assert find_titles(library, query) == ["Town"]
+
+
 def test_words_in_one_sentence_count_more_than_words_of_several() -> None:
     library = make_library(
         "# Apart\n\nThe ferry is white. Our harbour is small. That night was cold.\n\n"
