@@ -72,10 +72,10 @@ def list_absent_names(query: str, library: Library) -> list[str]:
 def expand_abbreviations(question: str, library: Library) -> str:
     """Add the words of abbreviations to a question: "agm annual general meeting", if a text has this phrase.
 
-    An abbreviation is a word that no text has, but whose letters begin the words of a phrase without stop
-    words. If several phrases fit, only those with capitals count. The word itself stays, because a phrase may
-    fit by chance, as "Customer Agreement Terms" fits "cat". All texts are scanned, unless the library is too
-    long, so call this in a thread: 5 MB take 0.1 s for each such word.
+    An abbreviation is a word that no text has, but whose letters are the capitals of words in a row without
+    stop words. The word itself stays, because a phrase may fit by chance, as "Customer Agreement Terms" fits
+    "cat". All texts are scanned, unless the library is too long, so call this in a thread: 5 MB take 0.1 s
+    for each such word.
     """
     texts = [document.text for document in library.documents]
     pieces = [*chain.from_iterable(map(_iter_pieces, texts))] if _is_scannable(texts) else []
@@ -83,16 +83,14 @@ def expand_abbreviations(question: str, library: Library) -> str:
         whole = re.compile(rf"\b{word}\b", re.IGNORECASE)
         if any(map(whole.search, pieces)):
             continue
-        first, *others = list(word)
+        first, *others = list(word.upper())
         rest = "".join(rf"[\s-]+{initial}[^\W\d_]+" for initial in others)
         # It is faster to look at what is before the first letter only after that letter is found.
-        pattern = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}", re.IGNORECASE)
-        found = [" ".join(phrase.split()) for piece in pieces for phrase in pattern.findall(piece)]
-        phrases = [phrase for phrase in found if STOP_WORDS.isdisjoint(phrase.lower().split())]
-        named = [phrase for phrase in phrases if phrase.istitle()]
-        expanded = {phrase.lower() for phrase in named or phrases}
-        if len(expanded) == 1:
-            question = whole.sub(rf"\g<0> {expanded.pop()}", question)
+        pattern = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}")
+        found = {phrase.lower() for piece in pieces for phrase in pattern.findall(piece)}
+        phrases = {" ".join(words) for words in map(str.split, found) if STOP_WORDS.isdisjoint(words)}
+        if len(phrases) == 1:
+            question = whole.sub(rf"\g<0> {phrases.pop()}", question)
     return question
 
 

@@ -34,14 +34,14 @@ def test_absent_words_are_one_clause(count: int, clause: str) -> None:
     [
         ("When is the agm?", "When is the agm annual general meeting?"),
         ("Can I bring my cat?", "Can I bring my cat customer agreement terms?"),
-        ("Is my Dog insured?", "Is my Dog driver ordering goods insured?"),
+        ("Is my Dog insured, and is there a fee?", "Is my Dog insured, and is there a fee?"),
         ("May CLI cover TSG, SGR, PDQ and NS?", "May CLI club liability insurance cover TSG, SGR, PDQ and NS?"),
     ],
 )
-def test_the_words_of_an_abbreviation_that_no_text_has_are_added_to_it(question: str, expanded: str) -> None:
+def test_the_words_of_an_abbreviation_with_capitals_are_added_to_it(question: str, expanded: str) -> None:
     text = (
-        "The annual general meeting. The Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
-        "Each driver ordering goods comes to an annual general meeting.\n"
+        "The Annual General Meeting. The Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
+        "Each driver ordering goods comes to an ANNUAL GENERAL MEETING. Free entry every day.\n"
         "\n## Customer Agreement Terms\n\n## The six great rules\n\nNone. Some green reeds.\n"
     )
     library = Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))
