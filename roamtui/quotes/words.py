@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -52,6 +52,11 @@ _DIVIDED_WORD = re.compile(
 )
 """A word that the end of a line divides. Some pages have a space before the hyphen."""
 _HALF_WORD = re.compile(r"[^\W_][-‐\u00ad]\Z")
+_SPACED_NUMBER = r"(?<![\d^])(?<!\d[.,:/'’])[1-9]\d{0,2}(?:[\u00a0\u202f\u2009%s]\d{3}(?!\d))+"
+_SPACED_NUMBER_IN_PROSE = re.compile(_SPACED_NUMBER % " ")
+_SPACED_NUMBER_IN_ROW = re.compile(_SPACED_NUMBER % "")
+"""A number with spaces between its thousands. In a row, a plain space may be between two numbers."""
+_SPACE = re.compile(r"\s")
 _SOFT_HYPHEN = "\u00ad"
 
 
@@ -130,12 +135,14 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
     """Widen bounds that cut a word or number of a plain text, so that it is whole."""
     words = read_plain_words(text)
     first = bisect_right(words.ends, start)
-    last = bisect_right(words.ends, end)
-    if first < len(words):
-        start = min(start, words.starts[first])
-    if last < len(words) and words.starts[last] < end:
-        end = words.ends[last]
-    return start, end
+    after = bisect_left(words.starts, end)
+    if first == len(words) or not after:
+        return start, end
+    while first and words.flags[first] & INSIDE:
+        first -= 1
+    while after < len(words) and words.flags[after] & INSIDE:
+        after += 1
+    return min(start, words.starts[first]), max(end, words.ends[after - 1])
 
 
 class _WordReader:
@@ -236,6 +243,12 @@ class _WordReader:
         if self._joined_words:
             visible = _DIVIDED_WORD.sub(self._hide_line_end, visible)
         self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
+        spaced_number = _SPACED_NUMBER_IN_ROW if _CELL_EDGE in visible else _SPACED_NUMBER_IN_PROSE
+        thousands = {
+            space.end()
+            for number in spaced_number.finditer(visible)
+            for space in _SPACE.finditer(visible, *number.span())
+        }
         before = ""
         end = 0
         for match in _CHUNK.finditer(visible):
@@ -246,8 +259,9 @@ class _WordReader:
                 self._edge |= CELL
             else:
                 is_half = _HALF_WORD.search(before) is not None and "\n" in visible[end : match.start()]
+                is_inside = is_half or match.start() in thousands
                 for word in divide_chunk(chunk):
-                    flags = INSIDE if is_half and word.start == 0 else 0
+                    flags = INSIDE if is_inside and word.start == 0 else 0
                     self._add_at(word._replace(flags=word.flags | flags), match.start())
             before = chunk
             end = match.end()

@@ -178,11 +178,11 @@ async def test_selected_words_are_copied_and_asked_about() -> None:
 
 
 async def test_a_double_click_selects_a_word_and_a_third_click_the_line() -> None:
-    text = TEXT.replace("The stone oven takes", "From 18:00, it takes")
+    text = TEXT.replace("The stone oven takes forty", "From 18:00, it takes 2 500")
     async with running(make_app(text=text), (120, 35)) as ui:
         await ui.read("Stone oven")
         row = next(number for number, line in enumerate(ui.rows) if "It must" in line)
-        for words, word in (("It must", "It"), ("18:00,", "18:00")):
+        for words, word in (("It must", "It"), ("18:00,", "18:00"), ("500", "2 500")):
             await ui.pilot.click(offset=(ui.rows[row].index(words), row), times=2)
             await ui.wait_until(lambda: ui.main.get_selected_text() == word)  # noqa: B023 - awaited at once
         await ui.pilot.click(offset=(ui.rows[row].index("It must"), row), times=3)
