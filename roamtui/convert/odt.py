@@ -20,6 +20,8 @@ covered-table-cell
 """
 _SKIPPED = tuple(_SKIPPED_NAMES.split())
 """Ends of the names of elements that are not text, or that repeat headings or the words of a cell."""
+_REPEATED_MAX = 100
+"""Maximum number of rows, cells or spaces that a number stands for. There may be a million empty ones."""
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
@@ -72,18 +74,18 @@ class _OdtHtmlWriter:
             case "table-cell":
                 tag = "th" if get_local_name(element.getparent().getparent()) == "table-header-rows" else "td"
                 columns = parse_positive_int(element, "number-columns-spanned")
-                columns *= parse_positive_int(element, "number-columns-repeated")
                 rows = parse_positive_int(element, "number-rows-spanned")
-                return f'<{tag} colspan="{columns}" rowspan="{rows}">{self.write_content(element)}</{tag}>'
+                cell = f'<{tag} colspan="{columns}" rowspan="{rows}">{self.write_content(element)}</{tag}>'
+                return cell * _parse_count(element, "number-columns-repeated")
             case "s" | "tab":
-                return " " * min(100, parse_positive_int(element, "c"))
+                return " " * _parse_count(element, "c")
             case "line-break":
                 return "<br>"
             case "a" if get_attribute(element, "href").startswith(("http", "mailto:")):
                 href = escape_words(get_attribute(element, "href"))
                 return f'<a href="{href}">{self.write_content(element)}</a>'
             case "note":
-                self.notes.extend(map(self.write_content, element.iterfind("{*}note-body")))
+                self.notes.append("".join(map(self.write_content, element.iterfind("{*}note-body"))))
                 return write_note_mark(len(self.notes))
             case "frame":
                 return self._write_frame(element)
@@ -94,7 +96,8 @@ class _OdtHtmlWriter:
             case _:
                 content = self.write_content(element)
                 wrapper = _TAGS.get(name, "")
-                return f"<{wrapper}>{content}</{wrapper}>" if wrapper else content
+                row_count = _parse_count(element, "number-rows-repeated")
+                return f"<{wrapper}>{content}</{wrapper}>" * row_count if wrapper else content
 
     def _write_paragraph(self, name: str, element: Any) -> str:
         style = self._styles.get_style("paragraph", get_attribute(element, "style-name"))
@@ -161,3 +164,7 @@ class _OdtHtmlWriter:
         if frame.find("{*}image") is not None:
             parts.append(f'<img alt="{escape_words(words)}">')
         return "".join(parts)
+
+
+def _parse_count(element: Any, name: str) -> int:
+    return min(_REPEATED_MAX, parse_positive_int(element, name))

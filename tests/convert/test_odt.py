@@ -52,14 +52,23 @@ def test_raised_and_lowered_type_never_joins_a_number(position: str, text: str) 
     assert _convert(body, automatic=styles) == text + "\n"
 
 
-def test_a_repeated_cell_stands_in_each_of_its_columns() -> None:
-    def cell(text: str, count: int = 1) -> str:
-        return f'<t:table-cell t:number-columns-repeated="{count}"><text:p>{text}</text:p></t:table-cell>'
+def _cell(text: str, count: int = 1) -> str:
+    return f'<t:table-cell t:number-columns-repeated="{count}"><text:p>{text}</text:p></t:table-cell>'
 
-    rows = (cell("A") + cell("B") + cell("C"), cell("", 2) + cell("7"), cell("5", 2) + cell("6"))
+
+def test_a_repeated_cell_stands_in_each_of_its_columns() -> None:
+    rows = (_cell("A") + _cell("B") + _cell("C"), _cell("", 2) + _cell("7"), _cell("5", 2) + _cell("6"))
     written = "".join(f"<t:table-row>{row}</t:table-row>" for row in rows)
     text = _convert(f'<t:table xmlns:t="t">{written}</t:table>')
     assert text.endswith("\n| A | B | C |\n|  |  | 7 |\n| 5 | 5 | 6 |\n")
+
+
+def test_a_repeated_row_is_as_many_rows() -> None:
+    rows = f'<t:table-row t:number-rows-repeated="2">{_cell("0", 3)}</t:table-row><t:table-row>{_cell("7", 3)}'
+    text = _convert(f'<t:table xmlns:t="t">{rows}</t:table-row></t:table>')
+    assert text.endswith("|\n| 0 | 0 | 0 |\n| 0 | 0 | 0 |\n| 7 | 7 | 7 |\n")
+    empty = f'<t:table-row t:number-rows-repeated="1000000">{_cell("", 1_000_000)}</t:table-row>'
+    assert len(_convert(f'<t:table xmlns:t="t">{rows}</t:table-row>{empty}</t:table>')) < 10_000
 
 
 def test_what_is_struck_out_is_marked() -> None:
@@ -134,6 +143,11 @@ def test_lists_have_their_numbers() -> None:
 def test_words_are_never_taken_for_the_reference_to_a_note() -> None:
     note = "<text:note><text:note-body><text:p>Note.</text:p></text:note-body></text:note>"
     assert _convert(f"<text:p>a\ue0001\ue001 b{note}</text:p>") == "a1 b[^1]\n\n[^1]: Note.\n"
+
+
+def test_a_note_without_a_body_has_no_number() -> None:
+    note = "<text:note><text:note-body><text:p>Note.</text:p></text:note-body></text:note>"
+    assert _convert(f"<text:p>a{note} b<text:note/></text:p>") == "a[^1] b\n\n[^1]: Note.\n"
 
 
 def test_footers_with_words_are_noted_as_left_out() -> None:
