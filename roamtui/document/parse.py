@@ -30,6 +30,8 @@ _FRONT_TITLE = re.compile(
     re.MULTILINE,
 )
 """A title in YAML: indented lines below it, a text in quotes, or one that a comment ends."""
+_YAML_ESCAPE = re.compile(r"\\(?:x([\da-fA-F]{2})|u((?![dD][89a-fA-F])[\da-fA-F]{4})|([nrt\W]))", re.ASCII)
+"""A character in double quotes that is written as its number, or after a backslash."""
 _SITE_FILE = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)")
 """The name, in lower case, of a file that a site writes for models."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
@@ -79,9 +81,17 @@ def parse_document(
         notes = (*notes, _TOO_DEEP)
     title = strip_anchor(sole_titles[0]) if len(sole_titles) == 1 else ""
     if front_title := _FRONT_TITLE.search(normalised, 0, front_length):
-        title = title or " ".join(front_title[front_title.lastindex or 0].split())
+        indented, double_quoted, single_quoted, plain = front_title.groups("")
+        quoted = _YAML_ESCAPE.sub(_read_escape, double_quoted) or single_quoted.replace("''", "'")
+        title = title or " ".join((indented or quoted or plain).split())
     columns = make_columns(rows, len(text))
     return Document(key=key, title=title or name, text=text, columns=columns, url=url, notes=notes)
+
+
+def _read_escape(escape: re.Match[str]) -> str:
+    if sign := escape[3]:
+        return " " if sign in "nrt" else sign
+    return chr(int(escape[escape.lastindex or 0], 16))
 
 
 def parse_source_text(
