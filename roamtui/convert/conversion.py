@@ -96,6 +96,8 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
         for each in FORMATS
         if each.magic and re.match(each.magic, sample) and not (each.is_quick and is_text)
     ]
+    if found == [PDF] and declared is not PDF and b"\0" not in data and b"%%EOF" not in data:
+        found = []  # a text about PDF
     if found:
         sole = found[0] if len(found) == 1 else None
         return declared if declared in found else sole

@@ -13,8 +13,9 @@ _PDF = rb"(?:\xef\xbb\xbf)?\s*%PDF-"
 _ZIP = rb"PK\x03\x04"
 _HTML = (
     rb"(?is)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?"
-    rb"<(?:!doctype\s+html|html[\s>])"
+    rb"<(?:!doctype\s+html|html(?:\s[^>]*)?>\s*<)"
 )
+"""The start of a page. In a text about HTML, words come after the tag."""
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _LEFT_OUT_OF_TEXTS = "charts, comments, hidden text and most pictures"
 _LEFT_OUT_OF_PAGES = "menus, footers and hidden text"
