@@ -47,8 +47,9 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
         start = _read_seconds(cue[1])
         spoken = list(_iter_spoken(cue[3]))
         lines = [words for _, words in spoken]
-        # Rolling captions follow the previous cue without a pause, and repeat its last lines.
-        rolled = shown if start <= shown_end else []
+        # Rolling captions have several lines, and repeat the last ones of the cue before without a pause.
+        is_rolling = start == shown_end and len(lines + shown) > 2
+        rolled = shown if start < shown_end or is_rolling else []
         counts = range(min(len(lines), len(rolled), _REPEATED_LINES_MAX), 0, -1)
         repeated = next((count for count in counts if lines[:count] == rolled[-count:]), 0)
         shown = lines

@@ -32,10 +32,16 @@ def test_speakers_stay_and_markup_and_words_shown_twice_leave() -> None:
     )
 
 
-@pytest.mark.parametrize(("end", "said"), [("01:08,500", "No."), ("01:09,000", "No."), ("01:08,499", "No. No.")])
-def test_the_same_words_after_a_pause_are_said_again(end: str, said: str) -> None:
+@pytest.mark.parametrize(("end", "said"), [("01:08,501", "No."), ("01:08,500", "No. No."), ("01:08,499", "No. No.")])
+def test_the_same_words_that_follow_are_said_again(end: str, said: str) -> None:
     srt = f"1\n00:01:01,000 --> 00:{end}\nNo.\n\n2\n00:01:08,500 --> 00:01:10,000\nNo.\n"
     assert convert_subtitles(srt.encode(), "a.srt").text.endswith(f"**0:01:01** {said}\n")
+
+
+def test_lines_that_roll_up_are_said_once() -> None:
+    cues = ("a", "a\nb", "b", "b\nc", "c")
+    file = "\n".join(f"00:0{at}.000 --> 00:0{at + 1}.000\n{cue}\n" for at, cue in enumerate(cues))
+    assert convert_subtitles(f"WEBVTT\n\n{file}".encode(), "a.vtt").text.endswith("**0:00:00** a b c\n")
 
 
 def test_cues_without_lines_between_them_keep_numbers_that_are_words() -> None:
