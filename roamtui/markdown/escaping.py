@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable
 
 LINE_START = re.compile(
-    r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_[_ \t]*|\*[* \t]*)\s*$|~{3}|`{3}[^`]*$|:(?:::|\s|$)"
-    r"|!{3}|\?{3}|={3}[+!]? \""
+    r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|(?=[|: \t]*-)[-|:][-|: \t]*+|_[_ \t]*|\*[* \t]*)\s*$"
+    r"|~{3}|`{3}[^`]*$|:(?:::|\s|$)|!{3}|\?{3}|={3}[+!]? \""
     r"|\[(?:[^\]\\]|\\[\s\S]){0,999}\]:)",
     re.MULTILINE,
 )
-"""Line starts that Markdown would read as a heading, quote, list, rule, fence, definition or container."""
+"""Line starts that Markdown reads as a heading, quote, list, rule, table, fence, definition or container."""
 _NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 """Start of a line that Markdown would read as an item of a numbered list."""
 MARKDOWN_ONLY = (

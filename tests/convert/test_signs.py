@@ -155,6 +155,13 @@ def test_a_line_of_signs_is_no_markup(line: str) -> None:
     assert [type(block) for block in blocks] == [Paragraph] * 3
 
 
+@pytest.mark.parametrize("line", ["--- | ---", "|-|:-:|", ":-- | --", "- | -"])
+def test_a_line_of_dashes_and_bars_makes_no_table(line: str) -> None:
+    blocks = read_units(convert_html(f"<p>a | b<br>{line}</p>").text).blocks
+    assert [type(block) for block in blocks] == [Paragraph]
+    assert read_visible_line(convert_html(f"<p>a | b<br>{line}</p>").text) == f"a | b {line}"
+
+
 @pytest.mark.parametrize("lines", [("C:\\", "D:\\ x"), ("[a](b)", "[1]: x")])
 def test_signs_at_the_end_of_a_line_stay(lines: tuple[str, str]) -> None:
     assert read_visible_line(convert_html(f"<p>{lines[0]}<br>{lines[1]}</p>").text) == " ".join(lines)
