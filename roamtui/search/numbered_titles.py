@@ -17,10 +17,22 @@ _ROMAN_NUMERALS = {str(value): "".join(parts) for value, parts in enumerate(prod
 """By the digits of the numbers from 1 to 99."""
 _DIGITS = {roman: digits for digits, roman in _ROMAN_NUMERALS.items()}
 _WORD = r"(?:\b[^\W\d_]+\.?\s+|§{1,2}\s*)"
-_NUMBER = r"(?P<number>\d{1,4}(?:\.\d{1,4})*[a-z]?|[IVXLC]+)(?![\w-])"
-_ORDINAL = r"\b(?P<ordinal>\d{1,4})(?:st|nd|rd|th|\.)\s+(?P<after>[^\W\d_]+)"
-_NAME = re.compile(rf"(?P<before>{_WORD}){_NUMBER}|{_ORDINAL}")
-_TITLE = re.compile(rf"(?P<word>{_WORD}?){_NUMBER}")
+_DECIMAL = r"\d{1,4}(?:\.\d{1,4})*[a-z]?(?!\w)"
+_ROMAN = r"[IVXLC]+(?!\w)"
+_ORDINAL = r"\d{1,4}(?:st|nd|rd|th|\.)"
+_AND = r"(?:[-–&/]|\b(?:and|or|to|und|oder|bis|et|y)\b)\s*+"
+_JOIN = rf"\s*+(?:,\s*+(?:{_AND})?|{_AND})"
+"""What is between the numbers of a list or range: "2, 3 and 5", "2-4"."""
+_DECIMALS, _ROMANS, _ORDINALS = (
+    rf"{one}(?:{_JOIN}{one}){{0,{TERMS_MAX}}}" for one in (_DECIMAL, _ROMAN, _ORDINAL)
+)
+_NAME = re.compile(
+    rf"(?P<before>{_WORD})(?P<numbers>{_DECIMALS}|{_ROMANS})(?![\w-])"
+    rf"|\b(?P<ordinals>{_ORDINALS})\s+(?P<after>[^\W\d_]+)"
+)
+_ONE = re.compile(rf"{_DECIMAL}|{_ROMAN}|\d+")
+_RANGE = re.compile(r"[-–]|to|bis")
+_TITLE = re.compile(rf"(?P<word>{_WORD}?)(?P<number>{_DECIMAL}|{_ROMAN})(?!-)")
 _LAST_NUMBER = re.compile(r"([1-9]\d*)[a-z]?\Z")
 
 
@@ -51,8 +63,28 @@ def _iter_names(question: str) -> Iterator[tuple[str, str]]:
     for match in _NAME.finditer(question):
         word = _strip_word(match["before"] or match["after"])
         if word not in STOP_WORDS:
-            number = match["number"] or match["ordinal"]
-            yield word, _DIGITS.get(number, number)
+            yield from ((word, digits) for digits in _iter_numbers(match["numbers"] or match["ordinals"]))
+
+
+def _iter_numbers(text: str) -> Iterator[str]:
+    """Yield the numbers of a list, with those inside its ranges, in digits."""
+    last = ""
+    end = 0
+    for match in _ONE.finditer(text):
+        number = _DIGITS.get(match[0], match[0])
+        if _RANGE.search(text, end, match.start()):
+            yield from _iter_between(last, number)
+        yield number
+        last = number
+        end = match.end()
+
+
+def _iter_between(first: str, last: str) -> Iterator[str]:
+    """Yield the numbers between two that differ only at the end, such as 4.2 between 4.1 and 4.3."""
+    start, end = map(_LAST_NUMBER.search, (first, last))
+    if start is not None and end is not None and first[: start.start()] == last[: end.start()]:
+        prefix = first[: start.start()]
+        yield from (f"{prefix}{value}" for value in range(int(start[1]) + 1, int(end[1])))
 
 
 def _list_neighbours(digits: str) -> list[str]:
