@@ -39,17 +39,16 @@ def choose_excerpts(
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    The excerpts have at most `tokens_max` tokens in all. Financial statements that the query asks for and
-    sections that the person `opened` get theirs first. A hit without room is left out, and so is one whose
-    excerpt is part of another.
+    The excerpts have at most `tokens_max` tokens in all. Sections that the query asks for or the person
+    `opened` get theirs first. A hit without room is left out, and so is one whose excerpt is part of another.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    asked_for = {section_id for section_id, hit in hits.items() if hit.is_asked_for}
-    first = [section_id for section_id in hits if section_id in asked_for or section_id in opened]
+    first = [section_id for section_id, hit in hits.items() if hit.is_asked_for or section_id in opened]
     for section_id in first:
         cutter.add_first(section_id)
     others = [section_id for section_id in hits if section_id not in first]
-    cutter.cut_sections(others, policy.BESIDE_ASKED_FOR_TOKENS_MAX if asked_for else tokens_max)
+    has_statement = any(hit.is_statement for hit in hits.values())
+    cutter.cut_sections(others, policy.BESIDE_STATEMENTS_TOKENS_MAX if has_statement else tokens_max)
     cutter.widen(others)
     return cutter.list_chosen()
 

@@ -5,7 +5,7 @@ EXCERPTS_MAX = 6
 """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
 HITS_MAX = 18
 """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
-BESIDE_ASKED_FOR_TOKENS_MAX = 500
+BESIDE_STATEMENTS_TOKENS_MAX = 500
 """Maximum size of the other hits if a question asks for financial statements. With 1,300, 2 % more first
 requests hold the evidence of filings, but they are 700 tokens longer."""
 ALSO_FOUND_TOKENS_MAX = 400

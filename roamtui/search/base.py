@@ -80,6 +80,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     """Whether it has no word of the query, but is near it in meaning or beside a hit; set with `snippet`."""
     is_asked_for: bool = False
     """Whether the query names it by number, or asks for this financial statement. Such hits come first."""
+    is_statement: bool = False
+    """Whether it is asked for as a financial statement."""
     similarity: float | None = None
     """Cosine of the query and the nearest piece of the section that was compared by meaning."""
     piece: Span | None = None

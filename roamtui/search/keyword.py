@@ -177,13 +177,14 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
     query = parse_query(text)
     topics = recall_topics(index, text, earlier) if earlier else {}
     scores: dict[int, float] = {}
+    statements: list[int] = []
     asked_for: list[int] = []
     if limit >= 1 and query.terms:
         query = correct_query(index, query)
         scores = _score_sections(index, query, max(limit, CANDIDATES), numbers, topics)
         scores = _prefer_phrases(index, query, numbers, scores)
-        asked_for = find_numbered_sections(index, query.text, numbers)
-        asked_for += find_financial_statements(index, text, numbers, scores)
+        statements = find_financial_statements(index, text, numbers, scores)
+        asked_for = [*find_numbered_sections(index, query.text, numbers), *statements]
     best = max(scores.values(), default=0.0)
     ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *asked_for)), start=1)}
     # A section that is asked for has the best score, 1.0, and leaves the scores of the others as they are.
@@ -193,6 +194,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
             score=1.0 if number in asked_for else scores[number] / best,
             why=f"text rank {ranks[number]}",
             is_asked_for=number in asked_for,
+            is_statement=number in statements,
         )
         for number in list(dict.fromkeys((*asked_for, *scores)))[:limit]
     )

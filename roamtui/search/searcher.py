@@ -362,7 +362,7 @@ class Searcher:
     def _order(
         self, ranking: Ranking, similarities: Mapping[str, float], within: str | None, limit: int
     ) -> tuple[Hit, ...]:
-        """Return the hits by words and by meaning with their neighbours. Financial statements come first."""
+        """Return the hits by words and by meaning with their neighbours. Sections asked for come first."""
         library = ranking.library
         if self._options.mode is SearchMode.VECTOR:
             hits = mix_scores((), similarities, 1.0)
@@ -424,8 +424,8 @@ def compute_meaning_weight(ranking: Ranking) -> float:
 def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: float) -> list[Hit]:
     """Return the hits by words and the sections with similarities, ranked by both, best first.
 
-    `weight` is the weight of meaning. Sections that have not been compared keep their scores. Financial
-    statements stay first.
+    `weight` is the weight of meaning. Sections that have not been compared keep their scores. Sections
+    that are asked for stay first.
     """
     best = max(similarities.values(), default=0.0)
     if best <= 0:

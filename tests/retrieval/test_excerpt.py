@@ -30,11 +30,21 @@ def _make_library(*sizes: int) -> Library:
 
 
 def _choose(
-    library: Library, *scores: float, delivered: dict[str, list[Bounds]] | None = None, named_count: int = 0
+    library: Library,
+    *scores: float,
+    delivered: dict[str, list[Bounds]] | None = None,
+    named_count: int = 0,
+    is_statement: bool = False,
 ) -> list[tuple[Span, ...]]:
     ids = [id_of(library, f"Bird {number}") for number in range(len(scores))]
     hits = {
-        one: Hit(section_id=one, score=score, why="", is_asked_for=number < named_count)
+        one: Hit(
+            section_id=one,
+            score=score,
+            why="",
+            is_asked_for=number < named_count,
+            is_statement=is_statement and number < named_count,
+        )
         for number, (one, score) in enumerate(zip(ids, scores, strict=True))
     }
     view = ModelView(library=library, room_tokens=64_000, delivered=delivered or {})
@@ -59,6 +69,13 @@ def test_sections_that_a_question_names_keep_to_the_budget_too() -> None:
     excerpts = _choose(library, *[1.0] * 4, named_count=3)
     assert _count(library, excerpts[0]) > 1_000
     assert sum(_count(library, spans) for spans in excerpts) <= policy.HITS_TOKENS_MAX
+
+
+def test_hits_beside_a_named_section_are_cut_short_only_if_it_is_a_financial_statement() -> None:
+    library = _make_library(4, 50)
+    beside = [_choose(library, 1.0, 1.0, named_count=1, is_statement=is_statement)[1] for is_statement in (True, False)]
+    sizes = [_count(library, spans) for spans in beside]
+    assert sizes[0] <= policy.BESIDE_STATEMENTS_TOKENS_MAX < policy.HITS_TOKENS_MAX / 2 < sizes[1]
 
 
 def test_a_first_hit_far_ahead_comes_whole_and_others_share_the_rest() -> None:

@@ -23,6 +23,6 @@ def test_a_report_that_a_question_is_not_about_is_not_named() -> None:
 
     library = make_folder({f"{name}.md": make_report(name) for name in ("Heron", "Magpie", "Osprey")})
     hits = Searcher(library).search(library, "What is the working capital of Magpie?")
-    named = [library.node(hit.section_id).path for hit in hits if hit.is_asked_for]
+    named = [library.node(hit.section_id).path for hit in hits if hit.is_statement]
     assert len(named) == 1
     assert "Magpie" in str(named[0])

@@ -88,7 +88,7 @@ def _read_queries(arguments: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _merge(found: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Merge hits by their ranks, each section once. Financial statements come before all others."""
+    """Merge hits by their ranks, each section once. Those that are asked for come before all others."""
     merged: dict[str, Hit] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*found))):
         merged.setdefault(hit.section_id, hit)
