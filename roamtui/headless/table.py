@@ -72,4 +72,4 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         warn(" ".join((*run.problems, *advice)))
     if output_path is not None:
         write_export(path, text)  # last, because a person whose file fails must know where the cells are
-    return int(bool(run.unreadable or run.stop_reason or run.states[CellState.FAILED]))
+    return int(bool(run.unreadable or run.stop_reason or table.states[CellState.FAILED]))

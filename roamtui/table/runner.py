@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
@@ -86,15 +85,9 @@ class TableRun(Struct, kw_only=True):
     """The questions of this run that failed: the document and the reason of each."""
 
     @property
-    def states(self) -> Counter[CellState]:
-        """Number of finished cells by state, old and new."""
-        table = self.table
-        return Counter(cell.state for row in table.rows for cell in table.list_cells(row) if cell is not None)
-
-    @property
     def kept(self) -> int:
         """Number of cells that an earlier run finished."""
-        return self.states.total() - self.asked
+        return self.table.states.total() - self.asked
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -295,7 +288,7 @@ async def _recheck_row(table: ResultTable, row: ResultRow, library: Library) -> 
         if (cell := table.get_cell(row, column)) is not None:
             again = await asyncio.to_thread(recheck_cell, cell, column, library)
             if again is not cell and table.get_cell(row, column) is cell:  # nobody has answered it meanwhile
-                table.cells[cell.row, cell.column] = again
+                table.put(again)
                 yield again
 
 
@@ -325,7 +318,7 @@ def _format_failure(error: Exception) -> str:
 
 def format_progress(run: TableRun) -> str:
     """Format how many cells are finished, by state, and the usage of the run."""
-    counts = run.states
+    counts = run.table.states
     counted = [(state, counts[state]) for state in CellState if counts[state]]
     states = ", ".join(
         format_count(count, state.label) if state is CellState.PASSAGE else f"{count:,} {state.label}"

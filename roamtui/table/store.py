@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
@@ -17,7 +18,7 @@ from roamtui.errors import StoreError
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.listing import list_files
 from roamtui.sources.read import check_file, is_path
-from roamtui.table.cells import Cell
+from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns
 
 _LOG = f"results{LOG_SUFFIX}"
@@ -45,6 +46,8 @@ class ResultTable(Struct, kw_only=True):
     """Resolved paths of the files that the table was written to. A folder's rows leave them out."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """By row's source and column's key: the newest cell, also of deleted columns. Runs add cells."""
+    states: Counter[CellState] = field(default_factory=Counter)
+    """Number of finished cells by state. A run counts them when it begins, and `put` keeps the counts."""
     log: "TableLog | None" = None
     """The log, while a run of this program holds it."""
 
@@ -55,6 +58,18 @@ class ResultTable(Struct, kw_only=True):
     def list_cells(self, row: ResultRow) -> tuple[Cell | None, ...]:
         """Return the cells of a row in the order of the columns."""
         return tuple(self.get_cell(row, column) for column in self.columns)
+
+    def count_states(self) -> None:
+        """Count the cells of the rows and columns."""
+        cells = chain.from_iterable(map(self.list_cells, self.rows))
+        self.states = Counter(cell.state for cell in cells if cell is not None)
+
+    def put(self, cell: Cell) -> None:
+        """Put a cell of the rows and columns into the table, and count it in place of the one before."""
+        if (before := self.cells.get((cell.row, cell.column))) is not None:
+            self.states[before.state] -= 1
+        self.states[cell.state] += 1
+        self.cells[cell.row, cell.column] = cell
 
 
 class _Definition(Struct):
@@ -96,15 +111,17 @@ class TableLog:
             known = table.cells.get(key)
             if known is None or known.asked_at != cell.asked_at:  # `known` may have newer verdicts
                 table.cells[key] = cell
-        left_out = (row for row in self.known.rows if row not in table.rows)
+        rows = set(table.rows)
+        left_out = (row for row in self.known.rows if row not in rows)
         table.gone_rows = tuple(row for row in left_out if is_source_missing(row.source))
+        table.count_states()
         self.define((*self.known.columns, *table.columns))
         table.log = self
 
     def record(self, cell: Cell) -> None:
         """Add a cell to disk and table, or raise `StoreError`."""
         self._append(_LogEntry(cell=cell))
-        self._table.cells[cell.row, cell.column] = cell
+        self._table.put(cell)
 
     def define(self, columns: Iterable[Column]) -> None:
         """Record columns, the rows of the table, and its outputs with earlier ones, or raise `StoreError`."""
@@ -131,6 +148,7 @@ def add_column(table: ResultTable, column: Column) -> None:
     if table.log is not None:
         table.log.define((*table.log.known.columns, column))
     table.columns = drop_repeated_columns((*table.columns, column))
+    table.count_states()
 
 
 def delete_column(table: ResultTable, column: Column) -> None:

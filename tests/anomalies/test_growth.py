@@ -1,14 +1,27 @@
 """However odd a text is, reading one that is twelve times as long takes about twelve times the processor's time."""
 
 import sys
+import time
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from roamtui.document.loader import OpenedSource
+from roamtui.errors import SourceError
+from roamtui.models.registry import NoModel
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import recheck
-from tests.anomalies.readers import PIECES, READERS, measure_reading
+from roamtui.table.cells import Cell
+from roamtui.table.columns import Column
+from roamtui.table.runner import TableRun, fill_table, format_progress
+from roamtui.table.store import ResultRow, ResultTable, TableLog
+from tests.anomalies.readers import PIECES, READERS, SECONDS_MIN, measure_reading
 from tests.search.libraries import make_library
+from tests.table.filling import agree, make_plan
 
 _COUNT = 300
 """Characters of the shorter text; half as many for a reader that takes `_SLOW_SECONDS`, which is easier to measure."""
@@ -34,13 +47,17 @@ def test_reading_takes_time_by_the_length_of_a_text_not_by_its_square(
     name: str, pieces: tuple[str, ...], longest: int
 ) -> None:
     for piece in pieces:
-        for may_retry in (True, True, False):  # other programs can slow anything down once
-            is_slow = measure_reading(name, piece, longest) > _SLOW_SECONDS
-            count = longest // 2 if is_slow else longest
-            growth = measure_reading(name, piece, _TIMES * count) / measure_reading(name, piece, count)
-            if growth <= _GROWTH_MAX:
-                break
-            assert may_retry, f"{growth:.0f} times the time for {_TIMES} times as many {piece!r}"
+        is_slow = measure_reading(name, piece, longest) > _SLOW_SECONDS
+        count = longest // 2 if is_slow else longest
+        _check_growth(partial(measure_reading, name, piece), count, repr(piece))
+
+
+def _check_growth(measure: Callable[[int], float], count: int, what: str) -> None:
+    for may_retry in (True, True, False):  # other programs can slow anything down once
+        growth = measure(_TIMES * count) / measure(count)
+        if growth <= _GROWTH_MAX:
+            break
+        assert may_retry, f"{growth:.0f} times the time for {_TIMES} times as many {what}"
 
 
 def _count_calls(work: Callable[[], object]) -> int:
@@ -68,3 +85,38 @@ def test_false_quotes_take_no_work_at_each_place_of_their_words() -> None:
         return _count_calls(lambda: [recheck(claim, library) for claim in others])
 
     assert check_quotes(1_600) < 2 * check_quotes(200)
+
+
+def _make_table(folder: Path, count: int) -> ResultTable:
+    rows = tuple(ResultRow(title=f"{number}.md", source=f"/docs/{number}.md") for number in range(count))
+    return ResultTable(folder=folder / f"{count}", rows=rows, columns=(Column(question="Why?"),))
+
+
+async def test_the_progress_of_a_large_table_is_told_as_fast_as_that_of_a_small_one(tmp_path: Path) -> None:
+    def refuse(_source: str) -> OpenedSource:
+        raise SourceError("It is away.")
+
+    async def count_telling(count: int) -> int:
+        calls: list[int] = []
+
+        def tell(run: TableRun, _cell: Cell | None) -> None:
+            calls.append(_count_calls(lambda: format_progress(run)))
+
+        plan = replace(make_plan(NoModel()), open_source=refuse)
+        run = await fill_table(_make_table(tmp_path, count), plan, tell, agree)
+        assert format_progress(run) == f"{count} of {count} cells: {count} failed"
+        return max(calls)
+
+    assert await count_telling(400) < 2 * await count_telling(40)
+
+
+def test_a_table_is_filled_again_without_comparing_each_row_to_each_other(tmp_path: Path) -> None:
+    def measure_begin(count: int) -> float:
+        with closing(TableLog(_make_table(tmp_path, count))) as log:
+            log.begin_run()
+        with closing(TableLog(_make_table(tmp_path, count))) as log:
+            started = time.process_time()
+            log.begin_run()
+            return max(SECONDS_MIN, time.process_time() - started)
+
+    _check_growth(measure_begin, 500, "rows")

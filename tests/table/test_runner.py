@@ -59,7 +59,7 @@ async def test_each_cell_has_a_value_and_a_proof(leases: Path, folder: Path) -> 
     proof = cell.best_citation
     assert proof is not None
     assert (proof.quote, proof.start_line, proof.is_verified) == ("One cat is allowed", 9, True)
-    assert (run.states.total(), run.kept) == (6, 0)
+    assert (run.table.states.total(), run.kept) == (6, 0)
     assert open_store().list() == ()
 
 
@@ -98,7 +98,7 @@ async def test_an_interrupted_run_keeps_what_is_done(leases: Path, folder: Path)
     assert first.is_closed
     second = answering_model()
     run, table = await fill(define(folder, leases, PERIOD, PETS), second)
-    assert (run.kept, run.states.total(), len(second.requests)) == (2, 4, 2)
+    assert (run.kept, run.table.states.total(), len(second.requests)) == (2, 4, 2)
     assert list_states(table) == [["found", "found"], ["found", "partly"]]
 
 
@@ -157,7 +157,7 @@ async def test_a_document_that_is_gone_is_told_and_its_answers_come_back_with_it
     assert run.problems == (
         "1 document could not be read. Earlier answers stay. bert.md cannot be found, so it is left out.",
     )
-    assert run.states.total() == 1
+    assert run.table.states.total() == 1
     away.rename(leases / "bert.md")
     run, _ = await fill(define(folder, leases, PERIOD), answering_model(0))
     assert (run.problems, run.kept) == ((), 2)
@@ -177,7 +177,7 @@ async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: 
     assert run.usage.cost_usd == pytest.approx(0.9)
     assert run.stop_reason == "The next question could exceed your spending limit of $1.1."
     run, _ = await fill(define(folder, leases, *_NUMBERED), ScriptedModel(replies), limit_usd=10.0)
-    assert (run.kept, run.states.total()) == (3, 12)
+    assert (run.kept, run.table.states.total()) == (3, 12)
 
 
 async def test_a_run_estimates_what_it_will_use_before_it_asks_and_by_what_was_used_before(
