@@ -59,6 +59,7 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
     def __init__(self, table: ResultTable) -> None:
         super().__init__(fixed_columns=1, cursor_background_priority="css")
         self.table = table
+        self._look: object = None
 
     @property
     def current_row(self) -> ResultRow | None:
@@ -85,6 +86,7 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         columns = self.table.columns
         place = self.cursor_coordinate
         width = self.scrollable_content_region.width
+        self._look = self._get_look()
         longest = max((cell_len(row.title) + _PADDING for row in rows), default=0)
         titles = min(longest, int(width * _TITLE_SHARE))
         column_width = max(_COLUMN_WIDTH_MIN, (width - titles) // max(1, len(columns)))
@@ -106,17 +108,24 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         """Draw the words of a cell."""
         if cell is None:
             return Text()
-        ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
+        ink = self._get_ink(cell.state)
         return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.sign} ", ink))
 
+    def _get_ink(self, state: CellState) -> Style:
+        return Style(color=self.get_component_rich_style(f"table-grid--{state.value}").color)
+
+    def _get_look(self) -> tuple[int, list[Style]]:
+        return self.scrollable_content_region.width, [*map(self._get_ink, CellState)]
+
     def on_resize(self) -> None:
-        """Compute the widths of the columns again."""
-        self.show()
+        """Draw the table again if its width or colours have changed. Drawing a large one takes seconds."""
+        if self._look != self._get_look():
+            self.show()
 
     @override
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self.call_after_refresh(self.show)
+        self.call_after_refresh(self.on_resize)
 
 
 class TableScreen(Screen[None]):

@@ -250,6 +250,22 @@ async def test_a_cell_whose_quote_the_document_has_lost_says_so_and_leads_to_wha
         await ui.wait_until("The notice period is 45 days")
 
 
+async def test_a_table_is_drawn_again_only_if_its_width_or_its_colours_change(filled: Tables) -> None:
+    async with showing(filled) as ui:
+        await ui.rest()
+        grid = ui.app.screen.query_one(TableGrid)
+        (first, *_) = grid.ordered_rows
+        await ui.pilot.resize_terminal(100, 30)
+        await ui.wait_until(lambda: grid.size.height > 15)
+        await ui.rest()
+        assert grid.ordered_rows[0] is first
+        await ui.pilot.resize_terminal(90, 30)
+        await ui.wait_until(lambda: grid.row_count == 2 and grid.ordered_rows[0] is not first)
+        (first, *_) = grid.ordered_rows
+        ui.app.theme = "dawn"
+        await ui.wait_until(lambda: grid.row_count == 2 and grid.ordered_rows[0] is not first)
+
+
 @pytest.mark.parametrize("key", ["backspace", "escape"])
 async def test_enter_shows_the_quote_of_a_cell_and_a_key_returns_to_the_table(filled: Tables, key: str) -> None:
     async with showing(filled, (160, 40)) as ui:
