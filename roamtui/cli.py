@@ -16,7 +16,7 @@ from roamtui.commands.ask import ASK, TABLE
 from roamtui.commands.saved import CONVERSATIONS, NOTES, RECHECK
 from roamtui.commands.sections import EVAL, INDEX, OUTLINE, SEARCH, SHOW
 from roamtui.commands.system import DOCTOR, MCP
-from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name, format_reason
+from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_file_error, format_nearest_name
 from roamtui.program import format_program
 
 _LISTED = (
@@ -59,8 +59,7 @@ def main(argv: list[str] | None = None) -> int:
     except RoamtuiError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:
-        file = "a file" if error.filename is None else error.filename
-        return _fail(f"could not read or write {file}: {format_reason(error)}.")
+        return _fail(format_file_error(error))
     except Exception as error:  # the last stop before a person would see a traceback
         if os.environ.get("ROAMTUI_DEBUG"):
             raise

@@ -59,3 +59,9 @@ def format_nearest_name(name: str, known: Iterable[str]) -> str:
 def format_reason(error: Exception) -> str:
     """Return why an error happened, as part of a sentence, without the path of a file."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def format_file_error(error: OSError) -> str:
+    """Return a failure of the disk, as a sentence."""
+    file = "a file" if error.filename is None else error.filename
+    return f"Could not read or write {file}: {format_reason(error)}."

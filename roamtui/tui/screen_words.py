@@ -1,7 +1,7 @@
 """Words for the screen: the paths of nodes, and failures."""
 
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, format_file_error
 from roamtui.models.base import replace_flags
 from roamtui.outline.labels import PATH_STEP, list_titles
 from roamtui.program import qualify_commands
@@ -34,6 +34,8 @@ def format_error(error: BaseException | None, keys: Keymap | None = None) -> str
     """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):
         return adapt_flags(str(error), keys)
+    if isinstance(error, OSError):
+        return format_file_error(error)
     reason = f"{type(error).__name__}: {mask_logins(str(error))}"
     return f"Internal error ({reason}). Nothing saved was lost. Try again."
 

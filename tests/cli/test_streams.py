@@ -33,7 +33,7 @@ def run_in_shell(command: str, *arguments: str | bytes | Path, **environ: str) -
 def test_a_full_disk_is_told_in_a_sentence(garden: Path, command: str) -> None:
     result = run_in_shell(f"{command} > {FULL}", garden)
     assert result.returncode == 1
-    assert result.stderr == b"roamtui: could not read or write a file: No space left on device.\n"
+    assert result.stderr == b"roamtui: Could not read or write a file: No space left on device.\n"
 
 
 @pytest.mark.parametrize("where", ["2>&-", pytest.param(f"2> {FULL}", marks=needs_full)])

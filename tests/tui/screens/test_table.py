@@ -296,6 +296,15 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
             assert words in path.read_text("utf-8")
 
 
+async def test_a_name_that_the_disk_refuses_is_told_and_can_be_changed(filled: Tables) -> None:
+    async with showing(filled) as ui:
+        await ui.press_until(PromptDialog, "w")
+        ui.field.value = f"/{'n' * 300}.md"
+        await ui.press_until("File name too long.", "enter")
+        assert "Could not read or write" in ui.words
+        assert isinstance(ui.app.screen, PromptDialog)
+
+
 async def test_a_table_without_questions_asks_for_one_and_letters_are_text(tables: Tables) -> None:
     tables.questions = []
     async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as ui:
