@@ -134,8 +134,9 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
     ) -> None:
         """Open the source of `request`. If it has none, offer sources.
 
-        If `is_open` returns a true value for a request, the request is the result. `model` replaces the model
-        of the settings. Without a title, this is the first screen, and introduces the program.
+        If `is_open` returns a true value for a request, the request is the result, unless its offer names a
+        model. `model` replaces the model of the settings. Without a title, this is the first screen, and
+        introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         super().__init__(services, keys, title or first_title)
@@ -154,9 +155,11 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
 
     @override
     def accept(self, request: DocumentRequested, model: Model | None) -> None:
-        if self._opening is None and self._is_open(request):
+        if self._opening is not None:
+            return
+        if model is None and self._is_open(request):
             self.finish(request)
-        elif self._opening is None:
+        else:
             self._opening = self._open(request.source, request.conversation_id, model or self._model)
 
     @work(group="finding", exclusive=True, exit_on_error=False)

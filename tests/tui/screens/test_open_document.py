@@ -161,6 +161,18 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
     assert ui.app.return_code == 0
 
 
+async def test_an_offer_with_a_model_of_its_own_opens_although_its_document_is_open(opener: Opener) -> None:
+    model = ScriptedModel()
+    offers = [replace(offer, model=model) for offer in OFFERS]
+    app = RoamApp(
+        make_options(list_offers=lambda: offers, open_source=opener.open), opener.make_first("/d/handbook.md")
+    )
+    async with running(app) as ui:
+        await ui.press_until("A handbook", "ctrl+o")
+        await ui.press_until(lambda: len(ui.app.documents) == 2, *"handbook", "enter")
+    assert opener.models == [model]
+
+
 async def test_a_conversation_whose_document_has_moved_asks_where_it_is(opener: Opener, tmp_path: Path) -> None:
     new = tmp_path / "new.md"
     new.write_text("# New\n")
