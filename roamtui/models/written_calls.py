@@ -34,6 +34,8 @@ _ARGUMENT = re.compile(
 """An argument of a tool, as a keyword, in tags, or in JSON that cannot be read."""
 _NO_ARGUMENTS = re.compile(r"\s*(?:\(\s*\)|\})")
 """What follows a tool that is called without arguments: `list_documents()`, or the end of JSON."""
+_CALL_LINE = re.compile(r"\s*(?:[<{\[`].*|\"\w+\":\s*)?")
+"""What may be on a line before the name of a tool that is called: a mark, or a key of JSON."""
 _ARGUMENTS_AHEAD = 80
 """Maximum number of characters between the name of a tool and its arguments."""
 _DECODER = json.JSONDecoder(strict=False)
@@ -44,8 +46,8 @@ def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
     A reply that has only ids, and perhaps the name of the tool, asks for these sections. So do lines with
     `READ_START` and only ids at the end of a reply that has no ids before. Elsewhere, the name of a tool is a
-    call if its arguments follow, but not in quotes, in inline code or, in a reply with citations, in a block
-    of code that has more than a call.
+    call if its arguments follow, but not in quotes or in inline code. In a reply with citations, it must
+    begin a line, perhaps after a mark or a key, and not be in a block of code that has more than a call.
     """
     read = _READ.search(text)
     start = 0 if read is None else read.start()
@@ -57,7 +59,8 @@ def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     if not names or is_not_found(text):
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
-    if has_citation(text):
+    is_answer = has_citation(text)
+    if is_answer:
         code_start = re.compile(rf"\s*(?:[<{{\[]|{pattern.pattern})")
         text = CODE_BLOCK.sub(lambda fence: fence[0] if code_start.match(fence["code"]) else "", text)
     calls: list[ToolCall] = []
@@ -69,7 +72,8 @@ def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
             continue  # in the arguments of a call
         arguments, read_to = _read_arguments(text, name.end(), end)
         before = text[text.rfind("\n", 0, name.start()) + 1 : name.start()]
-        if arguments is not None and not is_quoted(before):
+        is_explained = is_quoted(before) or (is_answer and not _CALL_LINE.fullmatch(before))
+        if arguments is not None and not is_explained:
             calls.append(_make_call(name["name"], arguments))
     return tuple(calls)
 

@@ -94,6 +94,11 @@ def test_a_call_in_thoughts_counts_if_nothing_else_was_said() -> None:
     assert [type(event) for event in reader.finish()] == [ToolCallReceived]
 
 
+@pytest.mark.parametrize("call", [CALL, f'{{\n  "name": "expand_sections",\n  "arguments": {ARGUMENTS}\n}}'])
+def test_a_call_on_a_line_of_its_own_after_a_citation_is_a_call(call: str) -> None:
+    assert read(f'It costs "2 euros" [e75a6cd0].\n\n{call}').calls == [OPENED]
+
+
 def test_words_before_a_call_are_kept() -> None:
     reading = read(f"I open it.\n\n```json\n{CALL}\n```")
     assert (reading.text.strip(), reading.calls) == ("I open it.", [OPENED])
