@@ -55,11 +55,8 @@ _AHEAD = 120
 """Number of characters that decide whether a channel or JSON begins."""
 _BRACKETS = ("<", "{", "[", "`", "~")
 """The start of a line that may be a call, or a block of code with one."""
-_CALL_MARK = (
-    r"\A(?:[`~]+.*\n)?\s*(?:[<\[]\W*(?:\w+:)?tool_call|<function|<\|python_tag"
-    r"|[\[\s]*\{(?=(?s:.*)\"name\")(?s:.*)\"(?:arguments|parameters)\")"
-)
-"""The start of a call to any tool: a mark, or an object with a name and arguments."""
+_CALL_MARK = r"\A(?:[`~]+.*\n)?\s*(?:[<\[]\W*(?:\w+:)?tool_call|<function|<\|python_tag)"
+"""The mark of a call to any tool. An object without one is a call only with the name of a tool."""
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
 _FENCE_START = re.compile(r"[ ]{0,3}[`~]")
