@@ -157,6 +157,15 @@ def test_any_json_is_parsed_as_ids_without_an_error(value: object) -> None:
         assert all(isinstance(item, str) and item.strip() == item != "" for item in found)
 
 
+def test_a_title_in_brackets_names_its_section() -> None:
+    library = make_library("# Rules\n\n## (a) Late fees\n\nTwo euros.\n\n## [Draft]\n\nNone.\n")
+    names = ["(a) Late fees", "[Draft]", "[(a) Late fees]", "(a) Late fees; [Draft]"]
+    found, _ = parse_section_ids({"section_ids": names}, library)
+    fees, draft = found[:2]
+    assert [library.node(one).title for one in (fees, draft)] == ["(a) Late fees", "[Draft]"]
+    assert found[2:] == (fees, fees, draft)
+
+
 _FILES = {
     "birds/herons.md": "# Herons\n\nThe heron stands in water.\n\n## Food\n\nA heron eats fish.\n",
     "birds/owls.md": "# Owls\n\nThe owl turns its head.\n\n## Food\n\nAn owl eats mice and, once, a fish.\n",

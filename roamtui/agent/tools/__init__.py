@@ -88,18 +88,24 @@ def parse_section_ids(
     named = [arguments[key] for key in _ID_KEYS if arguments.get(key)]
     requested: list[str] = []
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
-        section_id = resolve_name(library, _BRACKETS_AROUND.sub("", text))
-        if section_id is not None:
+        if (section_id := _resolve_bracketed(library, text)) is not None:
             requested.append(section_id)
             continue
         has_ids = bool(list_ids(text))
-        for part in filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text))):
-            if part_ids := list_ids(part):
+        for part in _SEPARATOR.split(text):
+            bare = _BRACKETS_AROUND.sub("", part)
+            if part_ids := list_ids(bare):
                 requested += part_ids
-            elif (section_id := resolve_name(library, part)) is not None or not has_ids:
-                requested.append(section_id or part[:_UNKNOWN_LENGTH_MAX])
+            elif bare and ((section_id := _resolve_bracketed(library, part)) is not None or not has_ids):
+                requested.append(section_id or bare[:_UNKNOWN_LENGTH_MAX])
     opened = requested[:ids_max]
     return tuple(opened), len(requested) - len(opened)
+
+
+def _resolve_bracketed(library: Library, text: str) -> str | None:
+    """Return the section with a name, as it is written or without brackets and quotes around it, or None."""
+    section_id = resolve_name(library, text)
+    return section_id if section_id is not None else resolve_name(library, _BRACKETS_AROUND.sub("", text))
 
 
 def _iter_texts(value: object) -> Iterator[str]:
