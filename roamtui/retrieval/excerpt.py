@@ -27,6 +27,7 @@ _HEADINGS_LENGTH_MAX = 2_000
 _SECTION_LENGTH_MAX = 60_000
 """Maximum number of characters of a section, or a part of it, that are searched for the best sentences."""
 _SENTENCES_MAX = 4
+_LAST_WORD = re.compile(r"(?<=\S)\s+\S*\Z")
 _FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 
 
@@ -212,7 +213,7 @@ def cut_excerpt(
     returned whole.
     """
     if len(text) > _SECTION_LENGTH_MAX:
-        text = text[:_SECTION_LENGTH_MAX].rsplit(maxsplit=1)[0]  # the last word may be cut
+        text = _LAST_WORD.sub("", text[:_SECTION_LENGTH_MAX])  # the last word may be cut
     passages = split_passages(text)
     if not passages:
         return ()

@@ -112,6 +112,13 @@ def test_a_bare_heading_has_no_excerpt(text: str) -> None:
     assert _excerpts(text, "fees") == []
 
 
+@pytest.mark.parametrize("start", [" \n" * 40_000, "  \n"], ids=len)
+def test_a_long_text_that_begins_blank_is_cut_at_a_word_or_has_no_excerpt(start: str) -> None:
+    text = f"{start}{'heron' * 20_000}\n"
+    bounds = cut_excerpt(text, TermMatcher.for_question("heron"), tokens_max=60)
+    assert [text[begin : begin + 5] for begin, _ in bounds] == ["heron"] * ("heron" in text[:1_000])
+
+
 def test_the_best_sentence_of_a_long_text_comes_with_its_context() -> None:
     text = f"## Fees\n\n{_FILLER * 40}\n\nYou may rent birds.\n\nA heron costs 2 euros.\n\nBut not on Mondays.\n\n"
     found = "\n".join(_excerpts(f"{text}{_FILLER * 40}\n", "what does a heron cost"))
