@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from roamtui.commonmark import Definitions, parse_link_definitions
-from roamtui.markdown.anchors import extract_anchor, strip_anchor
+from roamtui.markdown.anchors import extract_anchor
 from roamtui.text import compute_line_starts, estimate_tokens
 
 
@@ -55,6 +55,8 @@ class NodeRow(Struct, frozen=True):
     start: int
     """Offset of its first character in the document's text."""
     url: str = ""
+    anchor: str = ""
+    """The end of its title that names an anchor, such as ` {#oars}`."""
 
 
 class NodeColumns(Struct, frozen=True, kw_only=True):
@@ -64,6 +66,7 @@ class NodeColumns(Struct, frozen=True, kw_only=True):
     levels: bytes
     titles: tuple[str, ...]
     urls: tuple[str, ...]
+    anchors: tuple[str, ...]
     starts: array[int]
     """Start offset of each row's own text, which ends where the next starts. The last is the text's end."""
     parents: array[int]
@@ -78,6 +81,10 @@ class NodeColumns(Struct, frozen=True, kw_only=True):
     def is_listing(self) -> bool:
         """Whether this is the listing of a folder: its first row is a file or a folder."""
         return bool(self.kinds) and self.kinds[0] in LISTED
+
+    def get_shown_title(self, row: int) -> str:
+        """Return a title without its anchor."""
+        return self.titles[row].removesuffix(self.anchors[row])
 
     def path(self, row: int) -> tuple[str, ...]:
         """Return the titles from the top down to `row`."""
@@ -97,7 +104,7 @@ class NodeColumns(Struct, frozen=True, kw_only=True):
 
     def list_rows(self) -> list[NodeRow]:
         """Return the rows as a parser finds them."""
-        return list(map(NodeRow, self.kinds, self.levels, self.titles, self.starts, self.urls))
+        return list(map(NodeRow, self.kinds, self.levels, self.titles, self.starts, self.urls, self.anchors))
 
 
 def make_columns(rows: Sequence[NodeRow], length: int) -> NodeColumns:
@@ -117,6 +124,7 @@ def make_columns(rows: Sequence[NodeRow], length: int) -> NodeColumns:
         levels=levels,
         titles=tuple(row.title for row in rows),
         urls=tuple(row.url for row in rows),
+        anchors=tuple(row.anchor for row in rows),
         starts=array("Q", [*(row.start for row in rows), length]),
         parents=parents,
         ends=ends,
@@ -263,11 +271,11 @@ class Document(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """
         counts: Counter[str] = Counter()
         rows: dict[str, int] = {}
-        for row, title in enumerate(self.columns.titles):
-            if named := extract_anchor(title):
+        for row, anchor in enumerate(self.columns.anchors):
+            if named := extract_anchor(anchor):
                 rows.setdefault(named.lower(), row)
-        for row, title in enumerate(map(strip_anchor, self.columns.titles)):
-            slug = anchor = make_anchor(title)
+        for row in range(len(self.columns)):
+            slug = anchor = make_anchor(self.columns.get_shown_title(row))
             while anchor in rows:
                 counts[slug] += 1
                 anchor = f"{slug}-{counts[slug]}"

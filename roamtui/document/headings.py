@@ -33,6 +33,7 @@ from msgspec.structs import replace
 
 from roamtui.commonmark import TOO_DEEP, parse_blocks, parse_link_definitions
 from roamtui.document.document import NodeKind, NodeRow
+from roamtui.markdown.anchors import strip_anchor
 from roamtui.text import compute_line_starts
 
 _SPAN_MAX = 1 << 20
@@ -100,7 +101,9 @@ def scan_headings(text: str, start: int = 0) -> tuple[list[NodeRow], bool]:
             title = _trim_heading(line.removeprefix("#" * level), " \t") if line.startswith("#") else ""
         elif _INLINE_MARKUP.search(content):
             title = parse(content)
-        rows.append(NodeRow(NodeKind.SECTION, level, title, offset))
+        shown = parse(strip_anchor(content)) if content.endswith("}") else title
+        anchor = title.removeprefix(shown) if title.startswith(shown) else ""
+        rows.append(NodeRow(NodeKind.SECTION, level, title, offset, anchor=anchor))
     return rows, scanner.is_too_deep
 
 

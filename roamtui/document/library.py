@@ -30,7 +30,6 @@ from roamtui.document.document import (
 from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
-from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.table_header import find_header_above
 from roamtui.sources.source_names import format_file_names, make_short_name, split_sources
 from roamtui.text import Span, format_count
@@ -201,8 +200,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         ids_by_name: dict[str, list[str]] = defaultdict(list)
         for document in self.documents:
             columns = document.columns
-            for node_id, kind, title in zip(document.ids, columns.kinds, columns.titles, strict=True):
-                names = {normalise_name(each) for each in {title, strip_anchor(title)}}
+            for row, (node_id, kind) in enumerate(zip(document.ids, columns.kinds, strict=True)):
+                names = {normalise_name(each) for each in {columns.titles[row], columns.get_shown_title(row)}}
                 if kind is NodeKind.FILE:
                     names.add(normalise_name(self.node(node_id).doc))
                     names |= {posixpath.splitext(each)[0] for each in names}
@@ -310,9 +309,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         columns = document.columns
         key = document.key
         kind = columns.kinds[row]
-        title = columns.titles[row]
-        if kind not in LISTED:
-            title = strip_anchor(title)
+        title = columns.get_shown_title(row)
         parent_row = columns.parents[row]
         parent_id = document.ids[parent_row] if parent_row >= 0 else self.hosts.get(id(document))
         parent = None if parent_id is None else self.node(parent_id)

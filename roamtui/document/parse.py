@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.headings import restore_starts, scan_headings
-from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.inline import extract_words
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.read import SourceText
@@ -68,7 +67,7 @@ def parse_document(
     front_length = measure_front_matter(normalised) if is_markdown else 0
     rows, is_too_deep = scan_headings(normalised, front_length) if is_markdown else ([], False)
     rows = add_clauses(normalised, front_length, rows)
-    sole_titles = [row.title for row in rows if row.level == 1]
+    sole_titles = [row.title.removesuffix(row.anchor) for row in rows if row.level == 1]
     if rows:
         rows = rows if text is normalised else restore_starts(text, normalised, rows)
         start = rows[0].start
@@ -79,7 +78,7 @@ def parse_document(
         rows.insert(0, NodeRow(NodeKind.PREAMBLE, 0, "", 0))
     if is_too_deep:
         notes = (*notes, _TOO_DEEP)
-    title = strip_anchor(sole_titles[0]) if len(sole_titles) == 1 else ""
+    title = sole_titles[0] if len(sole_titles) == 1 else ""
     if front_title := _FRONT_TITLE.search(normalised, 0, front_length):
         indented, double_quoted, single_quoted, plain = front_title.groups("")
         quoted = _YAML_ESCAPE.sub(_read_escape, double_quoted) or single_quoted.replace("''", "'")

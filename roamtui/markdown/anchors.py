@@ -2,11 +2,11 @@
 
 import re
 
-_ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#(?P<name>[\w-][^{}\s]*)[^{}]*\}\s*$")
+_ANCHOR = re.compile(r"(?:(?<!\s)\s+)?(?<!\\)\{:?\s*#(?P<name>[\w-][^{}\s]*)[^{}]*\}\s*$")
 
 
 def strip_anchor(title: str) -> str:
-    """Remove an attribute such as ``{#anchor}`` or ``{: #anchor .class }`` from the end of a title."""
+    """Remove an attribute such as ``{#anchor}`` or ``{: #anchor .class }`` from the end of a heading."""
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
 
 

@@ -29,7 +29,8 @@ _LINK_PART = re.compile(r"\\.|(`+)[^`]+\1|[\[\]]")
 """A bracket in the words of a link, or a part whose brackets do not count: an escaped sign, or code."""
 _SIGN = re.compile(r"[\\`*_\[\]|<>~]|&(?=#?\w{1,32};)")
 _ESCAPED_SIGN = re.compile(rf"\\({_SIGN.pattern})")
-_CLOSING_HASHES = re.compile(r"(?<!\S)(?=#+$)")
+_HEADING_END = re.compile(r"(?<!\S)(?=#+$)|(?=\{:?\s*#[^{}]*\}$)")
+"""Where the end of a heading begins that Markdown would read as closing signs or an anchor."""
 _FENCES = re.compile("`{3,}")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
@@ -60,7 +61,7 @@ def escape_line_starts(text: str) -> str:
 
 def write_heading(level: int, title: str) -> str:
     """Write a heading on one line, without a line end. A level above 6 becomes 6."""
-    line = _CLOSING_HASHES.sub(r"\\", " ".join(title.split()))
+    line = _HEADING_END.sub(r"\\", " ".join(title.split()))
     return f"{'#' * max(1, min(6, level))} {line}"
 
 

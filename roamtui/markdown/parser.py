@@ -196,8 +196,8 @@ class _BlockReader(Struct, kw_only=True):
             content, _get_first_line(token), is_heading=is_heading
         )
         inner = source_map.locate(0), source_map.locate(len(content.rstrip()) - 1) + 1
-        words = self.inline.read(content, source_map, "dt" if opening.type == "dt_open" else "")
-        return _cut_anchor(words) if is_heading else words, inner
+        shown = strip_anchor(content) if is_heading else content
+        return self.inline.read(shown, source_map, "dt" if opening.type == "dt_open" else ""), inner
 
     def _cut_opening(self, length: int) -> SourceMap:
         """Cut `length` characters off the start of the next paragraph, and return its uncut map."""
@@ -319,20 +319,6 @@ class _BlockReader(Struct, kw_only=True):
                 yield from _make_html_table(read, start, end)
             elif read:
                 yield Paragraph(words=read, inner=_compute_source_bounds(read), start=start, end=end)
-
-
-def _cut_anchor(heading: Inline) -> Inline:
-    """Remove the anchor at the end of a heading. Groups may have split its words."""
-    text = "".join(words.text for words in heading)
-    room = len(strip_anchor(text))
-    if room == len(text):
-        return heading
-    kept: list[Words] = []
-    for words in heading:
-        if room > 0:
-            kept.append(replace(words, text=words.text[:room]))
-        room -= len(words.text)
-    return tuple(kept)
 
 
 def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[Table]:

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.ids import disguise_id_marks
@@ -63,14 +62,14 @@ def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -
     file = node.file if node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
-    title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
+    title = shorten(escape(file.columns.get_shown_title(file.sole_row)), length_max)
     words, stem = map(normalise_letters, (title, posixpath.splitext(node.title)[0]))
     return name if not words or words in stem else f"{name}: {title}"
 
 
 @lru_cache(maxsize=8_192)  # an outline names most titles several times
 def _format_title(title: str, length_max: int) -> str:
-    return shorten(strip_anchor(escape(title)), length_max) or UNTITLED
+    return shorten(escape(title), length_max) or UNTITLED
 
 
 def format_line_range(library: Library, span: Span) -> str:

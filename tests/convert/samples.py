@@ -98,7 +98,8 @@ def remove_part(data: bytes, part: str) -> bytes:
 
 
 def read_outline(text: str) -> list[tuple[int, str]]:
-    """Return level and title of each section."""
+    """Return level and title of each section, as an outline shows them."""
     columns = parse_document(text).columns
-    rows = zip(columns.kinds, columns.levels, columns.titles, strict=True)
+    titles = map(columns.get_shown_title, range(len(columns)))
+    rows = zip(columns.kinds, columns.levels, titles, strict=True)
     return [(level, title) for kind, level, title in rows if kind is NodeKind.SECTION]

@@ -59,6 +59,7 @@ _SIGNS = (
     '=== "Tab"',
     "run $AB_C$ or $$a=b$$",
     r"the $\alpha \$ x_1$ sign",
+    "a template {#name}",
 )
 _BACKTICKS = "say `x` or ``y*z``"
 

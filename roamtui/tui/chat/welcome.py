@@ -6,7 +6,6 @@ from typing_extensions import override
 from roamtui.conversation.messages import OFFLINE
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.markdown.anchors import strip_anchor
 from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
@@ -46,7 +45,7 @@ class WelcomeView(ContentView):
         top_row = -1 if root.title_row is None else root.title_row
         rows = [root.rows_by_id[child] for child in root.list_children(top_row)]
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
-        titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
+        titles = (sanitise_line(columns.get_shown_title(row)) for row in titled[:_TITLES_MAX])
         self._contents = ", ".join(parts)
         self._chapters = " · ".join(titles)
         self.invalidate()

@@ -30,7 +30,6 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Node
-from roamtui.markdown.anchors import strip_anchor
 from roamtui.outline.labels import extract_opening_words, format_node_title
 from roamtui.sanitiser import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
@@ -112,7 +111,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _draw_title(self, node: Node, room: int, *, is_open: bool) -> Content:
         """Draw a title in `room` cells. If it has no letters, add the first words or first title below it."""
-        title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
+        title = sanitise_line(node.title[:_TITLE_LENGTH_MAX])
         style = "" if title else "italic $muted"
         if is_open:
             style = "bold $text-accent"
