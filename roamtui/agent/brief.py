@@ -108,12 +108,10 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
         ]
         wanted = {hit.section_id: hit for hit in hits}
         for section_id in opened:
-            wanted.setdefault(section_id, Hit(section_id=section_id, score=1.0, why="opened"))
+            wanted[section_id] = Hit(section_id=section_id, score=1.0, why="opened", is_asked_for=True)
         view = ModelView(library=library, room_tokens=room_tokens)
         matcher = TermMatcher.for_question(asked)
-        chosen = await asyncio.to_thread(
-            choose_excerpts, view, wanted, matcher, policy.BRIEF_TOKENS_MAX, opened
-        )
+        chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, policy.BRIEF_TOKENS_MAX)
         return _make_context(library, chosen, hits)
 
 

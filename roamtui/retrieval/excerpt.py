@@ -6,7 +6,7 @@ with a sentence at least. What is left goes to the first hits, until they are wh
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from roamtui.document.document import NodeKind
@@ -32,22 +32,18 @@ _FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 
 
 def choose_excerpts(
-    view: ModelView,
-    hits: Mapping[str, Hit],
-    matcher: TermMatcher,
-    tokens_max: int = policy.HITS_TOKENS_MAX,
-    opened: Collection[str] = (),
+    view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher, tokens_max: int = policy.HITS_TOKENS_MAX
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    The excerpts have at most `tokens_max` tokens in all. Sections that the query asks for or the person
-    `opened` get theirs first. A hit without room is left out, and so is one whose excerpt is part of another.
+    The excerpts have at most `tokens_max` tokens in all. Sections that are asked for get theirs first.
+    A hit without room is left out, and so is one whose excerpt is part of another.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
-    first = [section_id for section_id, hit in hits.items() if hit.is_asked_for or section_id in opened]
-    for section_id in first:
-        cutter.add_first(section_id)
-    others = [section_id for section_id in hits if section_id not in first]
+    for section_id, hit in hits.items():
+        if hit.is_asked_for:
+            cutter.add_first(section_id)
+    others = [section_id for section_id, hit in hits.items() if not hit.is_asked_for]
     has_statement = any(hit.is_statement for hit in hits.values())
     cutter.cut_sections(others, policy.BESIDE_STATEMENTS_TOKENS_MAX if has_statement else tokens_max)
     cutter.widen(others)
@@ -68,7 +64,7 @@ class _Cutter:
         self._tokens_min = policy.SENTENCE_EXCERPT_TOKENS // 2
 
     def add_first(self, section_id: str) -> None:
-        """Add a section that the query names or the person opened, whole if possible."""
+        """Add a section that is asked for, whole if possible."""
         if self._left < self._tokens_min:
             return
         library = self._view.library

@@ -79,7 +79,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     is_related: bool = False
     """Whether it has no word of the query, but is near it in meaning or beside a hit; set with `snippet`."""
     is_asked_for: bool = False
-    """Whether the query names it by number, or asks for this financial statement. Such hits come first."""
+    """Whether the query names it by number or as a statement, or the person opened it. It comes first."""
     is_statement: bool = False
     """Whether it is asked for as a financial statement."""
     similarity: float | None = None
