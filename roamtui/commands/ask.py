@@ -14,6 +14,7 @@ from roamtui.commands.arguments import (
     decode_argument,
     make_bootstrap,
     open_command_sources,
+    refuse_unused,
 )
 from roamtui.errors import UsageError
 
@@ -69,6 +70,8 @@ def _run_table(args: Namespace) -> int:
     table, plan = make_bootstrap(args).make_table(
         args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs
     )
+    if table.folder != args.folder:
+        refuse_unused({"--folder": args.folder}, "if the source is the folder of a table")
     if table.columns and not args.questions and args.file is None:
         questions = " · ".join(column.question for column in table.columns)
         write_notice(f"The table has these questions from earlier runs: {questions}")

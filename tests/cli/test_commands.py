@@ -97,6 +97,14 @@ def test_a_conversation_whose_last_change_was_cut_off_is_not_passed_off_as_whole
         assert f"conversation {conversation}: The last change of this conversation was cut off" in run(*command).err
 
 
+def test_a_folder_for_a_table_that_has_one_is_refused(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    assert run("table", garden, "-q", "How long is a plot?", "--folder", tmp_path / "t1").code == 0
+    refused = run("table", tmp_path / "t1", "--folder", tmp_path / "t2")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--folder has no effect" in refused.err
+    assert not (tmp_path / "t2").exists()
+
+
 def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
