@@ -200,12 +200,12 @@ def _explain(error: msgspec.ValidationError, table: dict[str, Any]) -> str:
         choices = list(kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else get_args(kind)
         hint = format_nearest_name(problem.removeprefix("Invalid enum value ").strip("'"), choices)
         sentence = f"{place} must be one of {', '.join(choices)}"
-    else:
-        expected = _EXPECTED.match(problem)
-        assert expected is not None
+    elif expected := _EXPECTED.match(problem):
         kind, sign, number = expected.groups("")
         limit = f" {_LIMITS[sign]} {number.removesuffix('.0')}" if sign else ""
         sentence = f"{place} must be {_KINDS[kind]}{limit}"
+    else:  # a number that overflows
+        sentence = f"{place} has a value that cannot be used"
     return f"{sentence}.{hint}"
 
 

@@ -56,9 +56,9 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """URL of the embedder's server."""
     index: str | None = None
     """A LanceDB database for vectors: a folder, s3://… or db://…"""
-    limit: Annotated[int, Meta(ge=1)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     """Maximum number of results."""
-    neighbour_count: Annotated[int, Meta(ge=0)] = 0
+    neighbour_count: Annotated[int, Meta(ge=0, le=10_000)] = 0
     """Maximum number of parents, children and siblings that are added to the results."""
     chunk_size: Annotated[int, Meta(ge=50, le=8_000)] = 600
     """Maximum number of characters of a chunk."""
