@@ -95,7 +95,7 @@ async def _answer_lines(
 
     A client that connects and leaves without a line must still learn that the source cannot be opened.
     """
-    calls: dict[str | float, asyncio.Task[None]] = {}
+    calls: dict[str | int, asyncio.Task[None]] = {}
     has_written = False
     while line := await lines.get():
         has_written = True
@@ -105,18 +105,16 @@ async def _answer_lines(
         call_id = message.get("id")
         if message.get("method") == "notifications/cancelled":
             cancelled_id = (message["params"] or {}).get("requestId")
-            if isinstance(cancelled_id, str | int | float) and cancelled_id in calls:
+            if isinstance(cancelled_id, str | int) and cancelled_id in calls:
                 calls[cancelled_id].cancel()
-        elif isinstance(call_id, str | int | float):
+        elif call_id is not None:
             calls[call_id] = asyncio.create_task(_answer(tools, session, message))
             calls[call_id].add_done_callback(partial(_forget, calls, call_id))
     await asyncio.gather(*calls.values(), return_exceptions=True)
     return has_written
 
 
-def _forget(
-    calls: dict[str | float, asyncio.Task[None]], call_id: str | float, call: asyncio.Task[None]
-) -> None:
+def _forget(calls: dict[str | int, asyncio.Task[None]], call_id: str | int, call: asyncio.Task[None]) -> None:
     calls.pop(call_id, None)
     if not call.cancelled():
         call.exception()  # ignored: the client has gone, and stdin ends too
@@ -133,11 +131,15 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         if isinstance(message, dict):
             if not isinstance(message.get("method"), str):
                 return None  # a response, although roamtui sends no requests
-            if isinstance(message.setdefault("params", {}), dict | None):
+            wanted_id = message.get("id")
+            if isinstance(wanted_id, bool) or not isinstance(wanted_id, str | int | None):
+                problem = "id must be a string or a whole number."
+            elif isinstance(message.setdefault("params", {}), dict | None):
                 return message
-            call_id = message.get("id")
-            code = _INVALID_PARAMS
-            problem = "params must be a JSON object."
+            else:
+                call_id = wanted_id
+                code = _INVALID_PARAMS
+                problem = "params must be a JSON object."
     _write({"id": call_id, "error": {"code": code, "message": problem}})
     return None
 

@@ -217,7 +217,7 @@ CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}).encode() + b"\n"
 ODD = b'{"method": "notifications/cancelled", "params": {"requestId": []}}\n' + b"[" * 100_000 + b"\n"
 ODD += b'{"method": "notifications/progress", "params": null}\n'
-UNKNOWN = b'{"jsonrpc": "2.0", "id": 2.5, "method": "resources/list"}\n'
+UNKNOWN = b'{"jsonrpc": "2.0", "id": "2", "method": "resources/list"}\n'
 WRONG_PARAMS = b'{"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": []}\n'
 
 
@@ -288,11 +288,20 @@ def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> N
         stdin.flush()
         replies = [json.loads(stdout.readline()) for _ in range(6)]
         codes = {reply["id"] or -number: reply.get("error", {}).get("code") for number, reply in enumerate(replies)}
-        assert codes == {0: -32700, -1: -32600, -2: -32700, 3: -32602, 1: None, 2.5: -32601}
+        assert codes == {0: -32700, -1: -32600, -2: -32700, 3: -32602, 1: None, "2": -32601}
         assert b"broken.md" in stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_SECONDS) == -signal.SIGINT
         assert (stdout.read(), stderr.read()) == (b"", b"")
+
+
+def test_an_id_that_is_neither_text_nor_a_whole_number_is_refused() -> None:
+    with start_server(HANDBOOK) as (_, stdin, stdout, _):
+        for wrong in (b"NaN", b"true", b"[1]", b"2.5"):
+            stdin.write(b'{"id": ' + wrong + b', "method": "ping"}\n')
+            stdin.flush()
+            reply = json.loads(stdout.readline())
+            assert (reply["id"], reply["error"]["code"]) == (None, -32600)
 
 
 @pytest.mark.parametrize("sent", [INITIALIZE, b""])
