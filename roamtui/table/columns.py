@@ -17,7 +17,7 @@ from roamtui.text import shorten
 
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")
-_NUMBER = re.compile(r"\d+(?:[.,']\d+|(?<!\d{4})\s\d{3}(?!\d))*")
+_NUMBER = re.compile(r"\d+(?:[.,'’]\d+|(?<!\d{4})\s\d{3}(?!\d))*")
 """Digits in any groups. A space divides only groups of three, so that ``30 2024`` is two numbers."""
 _DATE = re.compile(r"\d{4}(?:-\d\d){0,2}", re.ASCII)
 """YYYY-MM-DD, in which the day and the month may be missing."""
