@@ -121,7 +121,7 @@ def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     monkeypatch.chdir(leases)
     for name in names:
         assert run("recheck", tmp_path / name).out == "3 quotes checked: 3 same.\n"
-        assert run("recheck", tmp_path / name, "--in", leases).out.endswith("3 quotes checked: 3 found.\n")
+        assert run("recheck", tmp_path / name, "--in", leases).out.endswith("3 quotes checked: 3 found in the text.\n")
 
 
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
