@@ -48,6 +48,7 @@ def _run_doctor(args: Namespace) -> int:
     from msgspec.structs import replace
 
     from roamtui.headless.doctor import run_doctor
+    from roamtui.sanitiser import mask_logins
     from roamtui.settings import Settings, list_overrides, load_settings
     from roamtui.tui.actions import make_keymap
     from roamtui.tui.themes import load_themes
@@ -60,6 +61,10 @@ def _run_doctor(args: Namespace) -> int:
         fault = str(error)
     keymap = make_keymap(settings.keys)
     *_, theme_problem = load_themes(settings.theme)
+    notes = [("ignored", problem) for problem in (*keymap.conflicts, theme_problem) if problem]
+    if not fault:
+        server = f" at {mask_logins(settings.api_base)}" if settings.api_base else ""
+        notes.insert(0, ("model", f"{settings.model}{server}"))
     options = settings.model_options(args.model or "")
     return run_doctor(
         model=args.model or None,
@@ -67,7 +72,7 @@ def _run_doctor(args: Namespace) -> int:
         options=options,
         retrieval=settings.retrieval,
         fault=fault,
-        ignored=tuple(filter(None, (*keymap.conflicts, theme_problem))),
+        notes=notes,
     )
 
 

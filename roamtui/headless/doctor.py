@@ -32,12 +32,12 @@ def run_doctor(
     options: ModelOptions,
     retrieval: RetrievalOptions,
     fault: str,
-    ignored: Sequence[str],
+    notes: Sequence[tuple[str, str]],
 ) -> int:
     """Inspect this machine and the named model. Return 1 if the model or the settings are unusable, else 0.
 
-    `fault` says what is wrong with the settings, or is empty. `ignored` has a sentence for each theme or key
-    that the app cannot use. Nothing is created. Only the named model gets a request, for one token.
+    `fault` says what is wrong with the settings, or is empty. `notes` has more lines, each with the
+    word that begins it. Nothing is created. Only the named model gets a request, for one token.
     """
     versions = {"roamtui": __version__} | {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
@@ -76,7 +76,7 @@ def run_doctor(
         f"{'meaning':<14} {_describe_meaning(retrieval)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
-        *(f"{'ignored':<14} {sentence}" for sentence in ignored),
+        *(f"{word:<14} {sanitise_line(note)}" for word, note in notes),
         *map(_format_report, reports),
     ]
     write_display(qualify_commands("\n".join(lines)) + "\n")

@@ -1,5 +1,6 @@
 """`roamtui doctor`."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +44,15 @@ def test_it_says_what_is_there_shows_no_key_and_makes_nothing(
     assert "run `pip install 'roamtui[meaning]'`\n" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
+
+
+def test_the_model_of_the_settings_and_its_server_are_named_without_a_request(run: RunCommand) -> None:
+    write_settings("model = 'openai/x'\napi_base = 'http://me:secret@127.0.0.1:9/v1'")
+    result = run("doctor")
+    assert result.code == 0
+    assert re.search(r"^model +openai/x at http://.*@127\.0\.0\.1:9/v1$", result.out, re.MULTILINE)
+    assert "secret" not in result.out
+    assert "openai/x: " not in result.out
 
 
 def test_wrong_settings_are_one_of_its_lines(run: RunCommand) -> None:
