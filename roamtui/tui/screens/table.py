@@ -158,6 +158,8 @@ class TableScreen(Screen[None]):
         self._run: TableRun | None = None
         self._filling = asyncio.Lock()
         """Held by the run that fills the table."""
+        self._shown = asyncio.Event()
+        """Set while the person sees the table, and no dialog or other screen above it."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -194,6 +196,13 @@ class TableScreen(Screen[None]):
 
     @on(events.ScreenSuspend)
     @on(events.ScreenResume)
+    def _follow_screen(self, event: events.Event) -> None:
+        if isinstance(event, events.ScreenResume):
+            self._shown.set()
+        else:
+            self._shown.clear()
+        self._show_head()
+
     def _show_head(self) -> None:
         rows = format_count(len(self.table.rows), "row")
         questions = format_count(len(self.table.columns), "question")
@@ -331,6 +340,10 @@ class TableScreen(Screen[None]):
             self.notify(f"Table: {format_progress(run)}", markup=False)
 
     async def _confirm(self, run: TableRun) -> bool:
+        """Ask the person on this screen: elsewhere, the dialog would take the keys that they type."""
+        if not self._shown.is_set():
+            self.notify("The table is ready to ask. Go back to it to see what that costs.", markup=False)
+        await self._shown.wait()
         question = f"Ask {self.plan.model.name}?"
         approval = ApprovalRequest(question=question, detail=format_estimate(run), yes="Ask")
         return await self._approve(approval, self)

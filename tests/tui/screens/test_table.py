@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -168,6 +169,20 @@ async def test_a_table_that_is_filled_while_a_document_is_shown_says_so(tables: 
         await ui.press_until(MainScreen, "enter")
         gate.set()
         await ui.wait_until("Table: 6 of 6 cells")
+
+
+async def test_what_a_table_costs_is_asked_where_the_table_is_shown(tables: Tables) -> None:
+    gate = asyncio.Event()
+    tables.model = SlowModel(gate=gate)
+    async with showing(tables) as ui:
+        table_screen = cast("TableScreen", ui.app.screen)
+        await ui.press_until("Starting the model", "r")
+        await ui.press_until(MainScreen, "enter")
+        gate.set()
+        await ui.wait_until(lambda: table_screen._run is not None)
+        await ui.rest()
+        assert isinstance(ui.app.screen, MainScreen)
+        await ui.press_until(ConfirmDialog, "ctrl+t")
 
 
 async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) -> None:
