@@ -30,7 +30,7 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     (citation, *_) = run("ask", manual, "How much does a late spade cost?", "--json").json["citations"]
     assert (citation["path"], citation["page"]) == (["Fines"], 2)
     printed = run("ask", manual, "How much does a late spade cost?").out
-    assert "Fines, p. 2, lines 8-9: “A late spade costs 50 cents a day." in printed
+    assert "Fines, p. 2, lines 8-9\n“A late spade costs 50 cents a day." in printed
     shown = run("show", manual, outline["sections"][1]["id"])
     assert shown.out.startswith("# Fines\n")
     assert "Fines, p. 2, lines " in run("search", manual, "late spade").out

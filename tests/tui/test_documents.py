@@ -233,7 +233,7 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
 
         await ui.ask("What is the notice period?")
         await ui.wait_until("acts › lease.md › Lease act › Term")
-        assert "contract.md › Contract › Notice" in ui.text
+        assert "contract.md › Notice" in ui.text
 
 
 async def test_a_question_about_costs_names_its_document_if_several_are_open(opener: Opener) -> None:
