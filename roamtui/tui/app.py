@@ -170,24 +170,20 @@ class RoamApp(App[None], inherit_bindings=False):
         session.conversation.approver = partial(self._ask_for_approval, name=title)
         return MainScreen(session, self._keys, self.key_queue)
 
-    async def _ask_for_approval(
-        self, approval: ApprovalRequest, expected_on: Screen[None] | None = None, *, name: str
-    ) -> bool:
+    async def _ask_for_approval(self, approval: ApprovalRequest, *, name: str) -> bool:
         """Ask the person to approve a cost, or pages of another site. Return whether they do.
 
-        If several documents or tables are open, the question begins with `name`, the one that asks. Unless
-        the person sees the screen `expected_on`, wait until they stop typing: a letter of their text must not
-        answer the question.
+        If several documents or tables are open, the question begins with `name`, the one that asks. Wait
+        until the person stops typing: a letter of their text must not answer the question.
         """
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
 
-        is_expected = self.screen is expected_on
-        while not is_expected and monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110
+        while monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110
             await asyncio.sleep(_TYPING_STEP_SECONDS)
-        has_others = not is_expected and len(self._pages) > 1
+        has_others = len(self._pages) > 1
         question = sanitise_line(f"{name}: {approval.question}" if has_others else approval.question)
         detail = sanitise_line(approval.detail)
-        dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=is_expected)
+        dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=False)
         return await self.push_screen_wait(dialog)
 
     def _add_page(self, screen: Screen[None], page: _Page) -> str:
@@ -269,7 +265,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 page.table_screen.renew(session)
                 self._switch_to(mode, can_return=True)
                 return
-        screen = TableScreen(session, self._keys, partial(self._ask_for_approval, name="Table"))
+        screen = TableScreen(session, self._keys)
         self._switch_to(self._add_page(screen, _Page(table_screen=screen)), can_return=True)
 
     @on(DocumentRequested)

@@ -1,6 +1,5 @@
 """The table of actions is whole: each does something, no key means two things; help and docs follow."""
 
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -33,8 +32,7 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
             return ui.app.screen
         case Scope.TABLE:
             session = TableSession(ResultTable(folder=Path()), make_plan(ScriptedModel()))
-            approve = partial(ui.app._ask_for_approval, name="Table")
-            return TableScreen(session, make_keymap(), approve)
+            return TableScreen(session, make_keymap())
         case Scope.START:
             return OpenDialog(Opener().opening.services, make_keymap(), DocumentRequested(), bool)
         case Scope.MOVE | Scope.SECTION:

@@ -1,7 +1,6 @@
 """`TableScreen`: shows a table as a grid, and fills it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar
@@ -20,7 +19,6 @@ from textual.widgets.data_table import CellDoesNotExist
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.errors import UsageError
 from roamtui.export.table import TABLE_RENDERERS
 from roamtui.outline.labels import PATH_STEP
@@ -137,18 +135,11 @@ class TableScreen(Screen[None]):
         Binding("escape", "leave", "Close"),
     ]
 
-    def __init__(
-        self,
-        session: TableSession,
-        keys: Keymap,
-        approve: Callable[[ApprovalRequest, Screen[None]], Awaitable[bool]],
-    ) -> None:
-        """Show a table. `approve` asks the person before questions are asked that may cost something."""
+    def __init__(self, session: TableSession, keys: Keymap) -> None:
         super().__init__()
         self.table = session.table
         self.plan = session.plan
         self._keys = keys
-        self._approve = approve
         self._head = Static(classes="head")
         self._grid = TableGrid(session.table)
         self._detail_view = Static(classes="cell")
@@ -344,9 +335,8 @@ class TableScreen(Screen[None]):
         if not self._shown.is_set():
             self.notify("The table is ready to ask. Go back to it to see what that costs.", markup=False)
         await self._shown.wait()
-        question = f"Ask {self.plan.model.name}?"
-        approval = ApprovalRequest(question=question, detail=format_estimate(run), yes="Ask")
-        return await self._approve(approval, self)
+        question = f"Ask {sanitise_line(self.plan.model.name)}?"
+        return await self.app.push_screen_wait(ConfirmDialog(question, format_estimate(run), yes="Ask"))
 
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
