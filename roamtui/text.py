@@ -31,9 +31,10 @@ WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 )
 """Ranges of characters that are two cells wide. A line may end after each."""
-_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-ROMAN_NUMERALS = tuple(tens + ones for tens in ("", "x", "xx", "xxx") for ones in _ONES)[1:]
-"""The numerals from 1 to 39. With larger ones, ordinary words such as "civil" would look like numerals."""
+_ROMAN_SIGNS = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
 _LINE_END = re.compile("\r\n?|\n")
 _SIGNS = re.compile(r"[\W_]+")
 _BLANK = re.compile(r"\s+")
@@ -42,6 +43,19 @@ _FRONT_OPENING = re.compile(r"---[ \t]*\n(?=(?:#.*\n)*(?![#\- \t])[^:\n]+:[ \t\n
 _FRONT_LINE = re.compile(r"[ \t#\-\]}]|[^:\n]+:(?:[ \t]|$)|$")
 _FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _LETTER, _DIGIT, _SPACE, _END, _NON_ASCII, _OTHER = range(6)
+
+
+def format_roman(number: int) -> str:
+    """Return the Roman numeral of a number from 1 on, in lower case."""
+    parts: list[str] = []
+    for value, sign in _ROMAN_SIGNS:
+        count, number = divmod(number, value)
+        parts.append(sign * count)
+    return "".join(parts)
+
+
+ROMAN_NUMERALS = tuple(map(format_roman, range(1, 40)))
+"""The numerals from 1 to 39. With larger ones, ordinary words such as "civil" would look like numerals."""
 
 
 class Span(Struct, frozen=True, kw_only=True):

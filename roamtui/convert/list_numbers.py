@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
-_ROMANS = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
+from roamtui.text import format_roman
+
 _ROMAN_MAX = 5_000
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _REPEATS_MAX = 30
@@ -48,13 +46,7 @@ def _repeat_letter(letters: str) -> Callable[[int], str]:
 
 
 def _format_roman(number: int) -> str:
-    if not 0 < number <= _ROMAN_MAX:
-        return str(number)
-    parts: list[str] = []
-    for value, sign in _ROMANS:
-        count, number = divmod(number, value)
-        parts.append(sign * count)
-    return "".join(parts)
+    return format_roman(number) if 0 < number <= _ROMAN_MAX else str(number)
 
 
 _FORMATTERS: dict[str, Callable[[int], str]] = {

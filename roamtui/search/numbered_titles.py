@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice, product
+from itertools import islice
 
 from roamtui.outline.references import SECTION_WORD
 from roamtui.search.index import SectionIndex
 from roamtui.search.lexicon import STOP_WORDS
 from roamtui.search.terms import TERMS_MAX, tokenise
+from roamtui.text import format_roman
 
 _TITLES_MAX = 500
 """Maximum number of titles with a number that are compared with its name."""
-_TENS = ("", "X", 2 * "X", 3 * "X", "XL", "L", "LX", "LXX", "L" + 3 * "X", "XC")
-_ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
-_ROMAN_NUMERALS = {str(value): "".join(parts) for value, parts in enumerate(product(_TENS, _ONES)) if value}
+_ROMAN_NUMERALS = {str(number): format_roman(number).upper() for number in range(1, 100)}
 """By the digits of the numbers from 1 to 99."""
 _DIGITS = {roman: digits for digits, roman in _ROMAN_NUMERALS.items()}
 _WORD = r"(?:\b[^\W\d_]+\.?\s+|§{1,2}\s*)"
@@ -41,7 +40,7 @@ def find_numbered_sections(index: SectionIndex, question: str, within: range) ->
 
     A name counts if only one section has it, or only one that is below a section with another name of the
     question, as in "section 8 of article 1". Then only the lower one is returned. The number before or after
-    must have a title too, because else the name may be that of a product, such as "Python 3".
+    must have a title too. Otherwise the name may be that of a product, such as "Python 3".
     """
     groups: list[list[int]] = []
     for word, digits in dict.fromkeys(islice(_iter_names(question), TERMS_MAX)):
