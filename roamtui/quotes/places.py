@@ -6,7 +6,7 @@ the quote is chosen, or else the likeliest.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
@@ -44,9 +44,9 @@ class QuotableText:
     def __init__(self, library: Library, read: Delivered | None = None) -> None:
         """Take what a model has `read`, by the key of the document, or else all documents."""
         self._library = library
-        whole = {document.key: [(0, len(document.text))] for document in library.documents}
-        ranges = whole if read is None else read
-        bounds = [(doc, start, end) for doc, each in ranges.items() for start, end in each]
+        if read is None:
+            read = {document.key: [(0, len(document.text))] for document in library.documents}
+        bounds = [(doc, start, end) for doc, each in read.items() for start, end in each]
         self.spans = [Span(doc=doc, start=start, end=end) for doc, start, end in bounds if start < end]
 
     def iter_marks(self, answer: str, question: str = "") -> Iterator[IdMark]:
@@ -77,11 +77,10 @@ class QuotableText:
         library = self._library
         named = [each for each in section_ids if each in library]
         named_docs = {library.node(each).content_span.doc for each in named}
-        ordered = sorted(self.spans, key=lambda span: span.doc not in named_docs)
-        documents = [[*spans] for _, spans in groupby(ordered, key=attrgetter("doc"))]
         needs_sentence = bool(was_in_section and named and sentence)
         for words in dict.fromkeys((quote, strip_id_marks(quote, library))):
             in_sections = ((each, self._list_in_section(words, each)) for each in named)
+            documents = self._iter_documents(named_docs)
             anywhere = ((None, self._list_in(words, spans)) for spans in documents)
             for section_id, places in chain[tuple[str | None, Sequence[FoundQuote]]](in_sections, anywhere):
                 kept = next(
@@ -93,6 +92,12 @@ class QuotableText:
                 if found is not None:
                     return QuotePlace(found, words, section_id, kept is not None)
         return None
+
+    def _iter_documents(self, first: Container[str]) -> Iterator[list[Span]]:
+        """Yield the spans of each document, those of the documents `first` before others."""
+        ordered = sorted(self.spans, key=lambda span: span.doc not in first)
+        for _, spans in groupby(ordered, key=attrgetter("doc")):
+            yield [*spans]
 
     def _list_in_section(self, words: str, section_id: str) -> Sequence[FoundQuote]:
         """List the places of a quote in the text of a section, and in its title."""

@@ -178,7 +178,7 @@ def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
 
 
 def _divide_boxes(groups: list[list[PageWord]]) -> list[list[PageWord]]:
-    """Sort rows that run across two texts, such as a paragraph and a box beside it, into these texts.
+    """Divide rows that run across two texts, such as a paragraph and a box beside it.
 
     The page draws several lines of one text and then several of the other. It draws a table row by row.
     """
@@ -195,15 +195,17 @@ def _divide_texts(rows: Sequence[list[PageWord]], x: float) -> list[list[PageWor
     """Return the rows of the texts left and right of a gutter at `x`. Return none if these are no texts."""
     words = _sort_by_drawing(rows)
     texts = [list(text) for _, text in groupby(words, lambda word: word.x0 < x)]
+    if len(texts) >= len(rows):
+        return []
     sides = [_group_words(side) for side in _split(words, x)]
     are_texts = all(_is_prose(side) and any(line[0].text[0].islower() for line in side[1:]) for side in sides)
-    return list(chain.from_iterable(map(_group_words, texts))) if len(texts) < len(rows) and are_texts else []
+    return list(chain.from_iterable(map(_group_words, texts))) if are_texts else []
 
 
 def _find_gutter_end(groups: Sequence[list[PageWord]], start: int) -> tuple[int, float]:
     """Return the end of the rows that a gutter divides from row `start` on, and its right edge.
 
-    The last lines of a text may have none of the other one beside them. They are drawn before its end.
+    The last lines of one text may stand alone, if they are drawn before the other text ends.
     """
     low, high = _find_gutter(groups[start]) or (0.0, 0.0)
     gap_min = CELL_GAP * (groups[start][0].bottom - groups[start][0].top)
