@@ -348,12 +348,15 @@ class DocumentFile(Struct, frozen=True):
 def locate_document(source: str, doc: str) -> DocumentFile | None:
     """Return the file of a document of a library, or None if it is not on this machine, as a web page."""
     paths = [Path(path) for path in split_sources(source)]
-    path: Path | None = paths[0]
+    path = paths[0]
     inner = doc
     if len(paths) > 1:
         name, _, inner = doc.partition("/")
-        path = assign_keys(paths).get(name)
-    file = path / inner if path and inner else path
-    if path is None or file is None or not file.is_file():
+        paths_by_key = assign_keys(paths)
+        if name not in paths_by_key:
+            return None
+        path = paths_by_key[name]
+    file = path / inner if inner else path
+    if not file.is_file():
         return None
     return DocumentFile(file, path if inner else path.parent)
