@@ -12,7 +12,7 @@ from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html import write_blocks
 from roamtui.convert.html_elements import BLOCKS, HEADINGS
-from roamtui.convert.html_tree import read_page
+from roamtui.convert.html_tree import read_page, read_style_sheet
 from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import ZipPackage
 from roamtui.errors import SourceError
@@ -46,12 +46,12 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     listed = dict.fromkeys(element.get("idref", "") for element in root.iter("{*}itemref"))
     pages = [key for key in listed if types.get(key, "").endswith(_PAGE_TYPES) and key not in (*nav, *ncx)]
     sheets = [part_names[key] for key, media_type in types.items() if media_type == "text/css"]
-    style_sheet = "".join(decode_html(package.read(part))[0] for part in sheets)
+    styles = read_style_sheet("".join(decode_html(package.read(part))[0] for part in sheets))
     blocks: list[str] = []
     above = (0, 0)
     for part in (part_names[key] for key in pages):
         source, _ = decode_html(package.read(part, is_needed=True))
-        page, _ = read_page(source, image_base=part, style_sheet=style_sheet)
+        page, _ = read_page(source, image_base=part, styles=styles)
         _superscript_note_marks(page)
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)

@@ -4,6 +4,7 @@ libxml2 repairs the tags, so the tree is sound even if the page is broken. Its d
 """
 
 import re
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
@@ -70,6 +71,8 @@ _SHEET_STYLE = re.compile(
     re.IGNORECASE,
 )
 """What is read of a style sheet. Whether it hides an element may depend on the screen and on programs."""
+StyleSheet = Mapping[str, tuple[str, ...]]
+"""What is read of a style sheet, by class."""
 _FONT = re.compile(r"font-family\s*:\s*[\"']?([\w ]{1,30})", re.IGNORECASE)
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?|sourcecode\s|hljs\s)"
@@ -98,13 +101,13 @@ def read_page(
     base_url: str | None = None,
     *,
     image_base: str | None = None,
-    style_sheet: str = "",
+    styles: StyleSheet | None = None,
     finds_titles: bool = False,
 ) -> tuple[Any, str]:
     """Return the tree of a page without hidden elements, and its title.
 
-    `style_sheet` is read in addition to those in the page. With `finds_titles`, lines that look like titles
-    become headings, if the page has no headings.
+    `styles`, such as those of a book, count in addition to those of the page. With `finds_titles`, lines that
+    look like titles become headings, if the page has no headings.
 
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.
@@ -116,9 +119,11 @@ def read_page(
     if CONTROLS.search(source):
         label_panels(root)
         controlled_ids = list_controlled_ids(root)
-    _apply_styles(root, style_sheet)
+    own_sheet = "".join(style.text or "" for style in root.iter("style"))
+    looks = _apply_styles(root, styles or {}, read_style_sheet(own_sheet))
     _clean(root, controlled_ids, base_url, image_base)
-    for element in root.iter() if SYMBOL_FONT.search(source) else ():
+    has_sign_fonts = any(map(SYMBOL_FONT.search, (source, *looks)))
+    for element in root.iter() if has_sign_fonts else ():
         if SYMBOL_FONT.fullmatch(font := _get_font(element)):
             _translate_font(element, font)
     _promote_signatures(root)
@@ -148,19 +153,27 @@ def parse_html_tree(source: str) -> Any:
     return root
 
 
-def _apply_styles(root: Any, style_sheet: str) -> None:
-    """Add what style sheets say of a class to the style of each element of this class."""
+def read_style_sheet(style_sheet: str) -> StyleSheet:
+    """Read what counts for the text of what a style sheet says of classes."""
     styles: dict[str, dict[str, None]] = {}
-    for rule in "".join([style_sheet, *(style.text or "" for style in root.iter("style"))]).split("}"):
+    for rule in style_sheet.split("}"):
         selectors, _, declarations = rule.rpartition("{")
         read = dict.fromkeys(_SHEET_STYLE.findall(declarations))
         for name in map(_STYLED_CLASS.search, selectors.split(",") if read else ()):
             if name:
                 styles.setdefault(name[1], {}).update(read)
-    for element in root.iter() if styles else ():
-        looks = [look for name in _list_classes(element) for look in styles.get(name, ())]
+    return {name: tuple(looks) for name, looks in styles.items()}
+
+
+def _apply_styles(root: Any, *sheets: StyleSheet) -> set[str]:
+    """Add what style sheets say of a class to the style of its elements, and return all that was added."""
+    added: set[str] = set()
+    for element in root.iter() if any(sheets) else ():
+        looks = [look for name in _list_classes(element) for sheet in sheets for look in sheet.get(name, ())]
         if looks:
             element.set("style", ";".join([*looks, element.get("style", "")]))
+            added.update(looks)
+    return added
 
 
 def _clean(  # noqa: PLR0912 - one for each kind
@@ -168,11 +181,12 @@ def _clean(  # noqa: PLR0912 - one for each kind
 ) -> None:
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
-        is_drawn = element.tag in _DRAWN or element.get("aria-hidden") == "true" or _is_spoken(element)
+        is_spoken = _is_spoken(element)
+        is_drawn = element.tag in _DRAWN or element.get("aria-hidden") == "true" or is_spoken
         if tex := _get_tex(element):
             _replace_content(element, convert_formula(tex) or element.text)
             element.tag = "span" if element.tag == "script" else element.tag
-        elif _is_hidden(element, controlled_ids):
+        elif is_spoken or _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
         elif element.tag == "a":
             _clean_link(element, base_url)
@@ -291,7 +305,6 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         (element.tag in _HIDDEN_NAMES and not is_shadow)
         or element.get("role", "").lower() in _HIDDEN_ROLES
         or not _HIDDEN_CLASSES.isdisjoint(_list_classes(element))
-        or _is_spoken(element)
     ):
         return True
     if element.tag == "button":

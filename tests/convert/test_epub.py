@@ -65,12 +65,15 @@ def test_an_empty_navigation_gives_way_to_the_ncx() -> None:
     assert read_outline(convert_epub(pack(parts), "a.epub").text) == _OUTLINE
 
 
-def test_a_style_sheet_of_the_book_raises_figures() -> None:
+def test_a_style_sheet_of_the_book_raises_figures_and_names_fonts_of_signs() -> None:
     parts = make_epub_parts({"one.xhtml": '<p>10<span class="s">3</span></p>'})
     item = '<item id="c" href="a.css" media-type="text/css"/></manifest>'
     parts["OEBPS/content.opf"] = str(parts["OEBPS/content.opf"]).replace("</manifest>", item)
     parts["OEBPS/a.css"] = "span.s { vertical-align:super }"
     assert convert_epub(pack(parts), "a.epub").text == "10<sup>3</sup>\n"
+    parts["OEBPS/a.css"] = "span.s { font-family: Wingdings }"
+    parts["OEBPS/text/one.xhtml"] = str(parts["OEBPS/text/one.xhtml"]).replace("3", "\u00fc")
+    assert convert_epub(pack(parts), "a.epub").text == "10✓\n"
 
 
 def test_chapters_of_any_type_of_xml_are_read_even_if_their_names_differ_in_case() -> None:
