@@ -202,7 +202,7 @@ class _DocxHtmlWriter:
     def _write_line(  # noqa: PLR0912 - one for each kind
         self, parent: Any, formatting: Mapping[str, str], tags: tuple[str, ...] = ()
     ) -> Iterator[_TaggedHtml]:
-        """Yield the parts of a line. `formatting` and `tags` are those of the text around the parts."""
+        """Yield the parts of a line. `formatting` and `tags` belong to the text around them."""
         is_shown = not has_format(formatting, "vanish")
         size = _read_size(formatting)
         for child in parent:

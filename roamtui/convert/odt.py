@@ -21,7 +21,7 @@ covered-table-cell
 _SKIPPED = tuple(_SKIPPED_NAMES.split())
 """Ends of the names of elements that are not text, or that repeat headings or the words of a cell."""
 _REPEATED_MAX = 100
-"""Maximum number of rows, cells or spaces that a number stands for. There may be a million empty ones."""
+"""A row, cell or space is repeated at most this often. A sheet may end in a million empty rows."""
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}

@@ -119,7 +119,7 @@ def choose_passages(
 ) -> Sequence[FoundPassage]:
     """Choose passages of the hits and the sections below them, the likeliest first. Sections stay together.
 
-    Those of sections that the question asks for come first. There are none unless a section is asked for,
+    Passages of sections that the question asks for come first. There are none unless a section is asked for,
     or something is near the question: a passage by its words, a section by its meaning, or a title that has
     all words of the question. A question without a content word, such as "who is it for?", always gets
     passages.

@@ -18,6 +18,8 @@ from roamtui.text import normalise_letters
 
 _EDGE_ROWS = 3
 _REPEATS_MIN = 4
+_SHORT_FILE_REPEATS_MIN = 3
+"""Minimum number of repeats in a file with fewer than four pages."""
 _REPEATED_SHARE = 0.06
 """Minimum share of pages with the same line at the same position, for the line to be a running head."""
 _INNER_SHARE = 0.3
@@ -169,7 +171,7 @@ def _detect_repeated_rows(edges: Sequence[_Edges]) -> dict[tuple[str, int], floa
         for row in (*sides.top, *sides.bottom):
             if any(map(str.isalpha, row.text)):
                 pages_by_key.setdefault(sides.make_key(row), []).append(page)
-    repeats_min = min(_REPEATS_MIN, max(3, len(edges)))
+    repeats_min = min(_REPEATS_MIN, max(_SHORT_FILE_REPEATS_MIN, len(edges)))
     repeats_needed = max(repeats_min, _REPEATED_SHARE * len(edges))
     share_by_key = {}
     for text, position in pages_by_key:
