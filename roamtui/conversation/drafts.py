@@ -24,6 +24,7 @@ class DraftFile:
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
         """Read and write nothing yet. `source` is the key of the document or of the note."""
         key = source.encode("utf-8", "surrogatepass")
+        self._store = store
         self._prefix = f"{blake2b(key, digest_size=8).hexdigest()}-"
         self._path = store.drafts_folder / f"{self._prefix}{conversation_id}{_SUFFIX}"
         self._release: Callable[[], None] | None = None
@@ -37,23 +38,34 @@ class DraftFile:
             return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
         return []
 
-    def adopt_newest(self, *, is_new: bool) -> None:
+    def adopt_newest(self, *, is_start: bool, is_new: bool) -> bool:
         """Take the newest draft that no program uses, unless the conversation has one.
 
-        A conversation that `is_new` takes a draft of its document. Any other takes its own draft, from before
-        its document moved.
+        A conversation takes its own draft, from before its document moved. When the program starts, it takes
+        another one of its document too: one that was typed before anything was asked or, if it `is_new`, any.
+        Return whether another window has a draft of the document.
         """
         if self._path.exists():
-            return
+            return False
         own_name = self._path.name.removeprefix(self._prefix)
-        drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}" if is_new else f"*-{own_name}")
+        drafts = {*self._path.parent.glob(f"*-{own_name}")}
+        if is_start:
+            drafts.update(self._path.parent.glob(f"{self._prefix}*{_SUFFIX}"))
         times = {path: path.stat().st_mtime_ns for path in drafts}
+        is_elsewhere = False
         for path in sorted(times, key=times.__getitem__, reverse=True):
-            with suppress(OSError), ExitStack() as stack:  # another window uses it
-                stack.callback(acquire_lock(path))
-                path.rename(self._path)
-                delete_file_and_lock(path)
-                return
+            conversation_id = path.stem.rpartition("-")[2]
+            with ExitStack() as stack:
+                try:
+                    stack.callback(acquire_lock(path))
+                except OSError:
+                    is_elsewhere = True
+                    continue
+                if is_new or path.name.endswith(own_name) or not self._store.is_saved(conversation_id):
+                    path.rename(self._path)
+                    delete_file_and_lock(path)
+                    return False
+        return is_elsewhere
 
     def write(self, texts: Sequence[str]) -> None:
         """Replace the kept texts. Without texts, the file is removed."""

@@ -305,13 +305,17 @@ class ConversationStore:
                         summaries.append(summary)
         return tuple(sorted(summaries, key=lambda summary: summary.used_at, reverse=True))
 
+    def is_saved(self, conversation_id: str) -> bool:
+        """Return whether there is a log of a conversation, which may be damaged."""
+        return self._get_path(conversation_id).exists()
+
     def mark_used(self, conversation_id: str) -> bool:
         """Make a conversation the last used one. Return False if it is not saved."""
         path = self._get_path(conversation_id)
         now = time.time_ns()
         with suppress(OSError):  # then it keeps its place in the list
             os.utime(path, ns=(now, now))
-        return path.exists()
+        return self.is_saved(conversation_id)
 
     def get_latest(self, source: str | None = None, *, with_one_shots: bool = False) -> ConversationSummary:
         """Return the latest conversation that can be continued.

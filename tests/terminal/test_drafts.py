@@ -21,11 +21,11 @@ _SAVED_SECONDS = 2.0
 
 
 @contextmanager
-def opened(home: Path) -> Iterator[PseudoTerminal]:
+def opened(home: Path, *options: str) -> Iterator[PseudoTerminal]:
     guide = home / "guide.md"
     guide.write_text("# Guide\n\n## Part\n\nThe deposit is 7 euros.\n")
     environ = {"TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none"}
-    with closing(PseudoTerminal([guide], home, environ=environ)) as terminal:
+    with closing(PseudoTerminal([guide, *options], home, environ=environ)) as terminal:
         terminal.wait_for(b"sk a question")
         yield terminal
 
@@ -63,3 +63,20 @@ def test_drafts_of_two_windows_outlive_a_kill_and_are_found_one_by_one(tmp_path:
             second.type(b"\x03\x11")  # clear the box, and quit
             second.wait_for_end()
         wait_until(lambda: {*list_drafts()} == {words[1]})
+
+
+def test_a_second_window_starts_empty_and_the_draft_is_found_however_the_next_one_is_started(tmp_path: Path) -> None:
+    with opened(tmp_path) as asked:
+        asked.type(b"What of the deposit?\r")
+        asked.wait_for(b"no model has read")
+        asked.type(b"asked draft")
+        wait_until(lambda: "asked draft" in list_drafts())
+        with opened(tmp_path) as second:
+            second.wait_for(b"Another window has a draft")
+            assert b"asked draft" not in second.written
+        asked.process.kill()
+    for options in ((), ("--continue",), ("--continue",)):  # the first one moves it to a new conversation
+        with opened(tmp_path, *options) as window:
+            window.wait_for(b"asked draft")
+            window.type(b"\x11")
+            window.wait_for_end()

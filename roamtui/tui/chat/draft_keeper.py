@@ -20,12 +20,14 @@ class DraftKeeper:
         self._box = box
         self._conversation = conversation
         self._file: DraftFile | None = None
+        self.is_elsewhere = False
+        """Whether another window has a draft of the document, when the program started."""
 
-    def open_drafts(self, *, is_first: bool = False) -> list[str]:
+    def open_drafts(self, *, is_start: bool = False) -> list[str]:
         """Open the file of the conversation's drafts, and return them.
 
-        With `is_first`, a new conversation takes over the drafts of an earlier run. A conversation whose
-        document was moved keeps its own drafts.
+        With `is_start`, the conversation takes over drafts of an earlier run. A conversation whose document
+        was moved keeps its own drafts.
         """
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415
 
@@ -35,8 +37,9 @@ class DraftKeeper:
         if store is not None:
             self._file = DraftFile(store, get_source_key(state.library), state.id)
             with suppress(OSError):
-                if is_first or state.exchanges:
-                    self._file.adopt_newest(is_new=not state.exchanges)
+                is_new = not state.exchanges
+                if is_start or not is_new:
+                    self.is_elsewhere = self._file.adopt_newest(is_start=is_start, is_new=is_new)
                 found = self._file.load()
         return found
 

@@ -102,25 +102,23 @@ class QuestionArea(Container):
     def open_draft(self) -> None:
         """At the start, put the drafts of an earlier run into the box."""
         # Without drafts, leave the box alone, so that undo still covers text typed ahead.
-        if found := self.drafts.open_drafts(is_first=True):
+        if found := self.drafts.open_drafts(is_start=True):
             self._show_drafts([*found, *self.box.drafts], found)
+        elif self.drafts.is_elsewhere:
+            self._frame.border_subtitle = "Another window has a draft"
 
     def _show_drafts(self, drafts: Sequence[str], found: Sequence[str]) -> None:
-        """Put drafts into the box, and say if some were `found` in the file. Select the last if it was."""
+        """Put drafts into the box, and say if some were `found` in the file."""
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
         self.drafts.write()
         hints = ["Kept from last time"] if found else []
-        if found and drafts[-1] == found[-1]:
-            self.box.select_draft()
-            hints.append("typing replaces it")
         if found and len(drafts) > 1:
             hints.append("↑ more")
         self._frame.border_subtitle = " · ".join(hints)
 
     @on(TextArea.Changed)
     def _keep_draft_soon(self) -> None:
-        self.box.keep_replaced_draft()
         self._frame.border_subtitle = ""
         if self._draft_timer is not None:
             self._draft_timer.stop()
@@ -227,9 +225,10 @@ class QuestionArea(Container):
             self.notify(f"{key} {does} · {send_key} asks “{asked}” as a question", markup=False)
             return
         self._explained = ""
+        if self.box.hides_draft:
+            self.post_message(StatusMessage("What you had typed is in the history (↑)"))
         if self.box.text.strip() == event.question:  # else the person has typed something else since
-            self.box.fill("")  # unlike `clear`, so that "undo" does not bring the question back
-            self.box.return_draft()
+            self.box.empty()
         self.box.remember(event.question)
         self._queue.add(SentQuestion(event.question, self.take_options()))
         self._ask_next()
@@ -243,18 +242,15 @@ class QuestionArea(Container):
     def handle_worker_end(self, worker: Worker[object]) -> None:
         """When the worker of a question has ended, ask the next one.
 
-        A question that did not become part of the conversation returns to the box. If the box has text, or
-        another question waits, it is only in the box's history, so that it does not disturb the person.
+        A question that did not become part of the conversation is in the box's history, so that it does not
+        disturb the person.
         """
         if worker is not self._worker or not worker.is_finished:
             return
         self._worker = None
-        unasked = self._queue.end_current()
-        if unasked is not None and (self._queue or self.box.text.strip()):
+        if self._queue.end_current() is not None:
             place = "" if self.box.has_focus else " in the question box"
             self.post_message(StatusMessage(f"Not asked · ↑{place} brings it back"))
-        elif unasked is not None:
-            self._return_to_box(unasked)
         self._ask_next()
         self._keep_draft_soon()
         self._show_waiting()

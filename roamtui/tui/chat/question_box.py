@@ -10,7 +10,6 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
-from textual.widgets.text_area import Selection
 from typing_extensions import override
 
 from roamtui.sanitiser import sanitise_text
@@ -45,9 +44,9 @@ class QuestionBox(TextArea):
         self._index = len(self._texts) - 1
         """The index of the text that the box shows. An edited text stays at its index."""
         self.settled = set(self._texts)
-        """Texts that are not drafts, because they were asked, suggested or cleared."""
-        self._selected_draft = ""
-        """A draft of an earlier run that is selected, so that typing replaces it."""
+        """Texts that are not drafts, because they were asked or suggested."""
+        self._cleared = set[str]()
+        """Texts of the history that the person has cleared. They are no drafts either."""
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -57,8 +56,9 @@ class QuestionBox(TextArea):
     @property
     def drafts(self) -> list[str]:
         """What was typed and not asked, oldest first, with the questions that wait."""
+        dropped = self.settled | (self._cleared - {self.text})
         texts = dict.fromkeys((*self._texts[: self._index], self.text, *self._texts[self._index + 1 :]))
-        return [text for text in texts if text.strip() and text not in self.settled]
+        return [text for text in texts if text.strip() and text not in dropped]
 
     def replace_drafts(self, drafts: Sequence[str]) -> None:
         """Show the last draft in place of the typed text, and put the earlier drafts into the history."""
@@ -67,24 +67,9 @@ class QuestionBox(TextArea):
         self._texts = [*asked, *earlier, last]
         self._index = len(self._texts) - 1
         self.settled.difference_update(drafts)
-        self.fill(last)
-
-    def select_draft(self) -> None:
-        """Select the text, so that typing replaces it, and a cursor key goes on with it."""
-        self.selection = Selection((0, 0), self.document.end)
-        self._selected_draft = self.text
-
-    @property
-    def chosen_text(self) -> str:
-        """The selected text, unless it is a draft that was only selected to be replaced."""
-        return "" if self.selected_text == self._selected_draft else self.selected_text
-
-    def keep_replaced_draft(self) -> None:
-        """After a change, put a selected draft that other text has replaced into the history."""
-        draft = self._selected_draft
-        self._selected_draft = ""
-        if draft and self.text and self._index == len(self._texts) - 1 and not self.text.startswith(draft):
-            self.remember(draft)
+        if last != self.text:  # else "undo" still covers what was typed ahead
+            self.load_text(sanitise_text(last))
+            self.move_cursor(self.document.end)
 
     def remember(self, question: str) -> None:
         """Add a sent question to the history."""
@@ -93,6 +78,7 @@ class QuestionBox(TextArea):
             self._texts.insert(-1, question)
             self._index += is_last
         self.settled.discard(question)
+        self._cleared.discard(question)
 
     def return_question(self, question: str) -> None:
         """Show a sent question in its place in the history. The typed text stays at the history's end."""
@@ -106,13 +92,23 @@ class QuestionBox(TextArea):
         """Keep the typed text in its place, unless a question of the history was cleared there."""
         if self.text.strip() or self._index == len(self._texts) - 1:
             self._texts[self._index] = self.text
+            self._cleared.discard(self.text)
         else:
-            self.settled.add(self._texts[self._index])
+            self._cleared.add(self._texts[self._index])
 
     def fill(self, text: str) -> None:
-        """Replace the text, with the cursor at its end."""
-        self.load_text(sanitise_text(text))
-        self.move_cursor(self.document.end)
+        """Replace the text, with the cursor at its end. "Undo" brings back what it replaces."""
+        self.history.checkpoint()
+        self.replace(sanitise_text(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        self.history.checkpoint()
+
+    def empty(self) -> None:
+        """Empty the box for the next question. Typed text that it hides joins the history."""
+        self.fill("")
+        self._keep_typed()
+        if self._texts[-1].strip():
+            self._texts.append("")
+        self._index = len(self._texts) - 1
 
     @override
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
@@ -124,7 +120,7 @@ class QuestionBox(TextArea):
         """Clear the text, so that "undo" brings it back. Return whether there was any."""
         has_text = bool(self.text)
         if has_text:
-            self.clear()
+            self.empty()
             self.post_message(StatusMessage("Cleared the box · ctrl+z brings the text back"))
         return has_text
 
@@ -132,7 +128,18 @@ class QuestionBox(TextArea):
     def undo(self) -> None:
         """Undo the last edits. The next edit starts a new step, or another "undo" would take both back."""
         super().undo()
+        self._follow_text()
+
+    @override
+    def redo(self) -> None:
+        super().redo()
+        self._follow_text()
+
+    def _follow_text(self) -> None:
+        """After an "undo", continue at the text's place in the history, if it has one."""
         self.history.checkpoint()
+        if self.text in self._texts:
+            self._index = len(self._texts) - 1 - self._texts[::-1].index(self.text)
 
     def action_send(self) -> None:
         question = self.text.strip()

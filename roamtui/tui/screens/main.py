@@ -355,7 +355,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_copy_or_cancel(self) -> None:
         is_in_box = self.focused is self.question_box
-        typed = self.question_box.chosen_text if is_in_box else ""
+        typed = self.question_box.selected_text if is_in_box else ""
         discard = self.questions.discard if is_in_box else lambda: False
         copy_or_stop(self, typed, lambda: self.questions.stop() or discard(), self.keys)
 
