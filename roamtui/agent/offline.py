@@ -47,7 +47,12 @@ from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
-from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_found_words
+from roamtui.retrieval.best_passages import (
+    FoundPassage,
+    choose_passages,
+    list_all_passages,
+    list_found_words,
+)
 from roamtui.retrieval.question_search import search_question
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
@@ -66,6 +71,7 @@ _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose 
 _NEAREST = "These are the nearest passages."
 _NEAREST_BY_WORDS = "These are the nearest passages, by words alone."
 _NOT_CLOSE = "These are the nearest passages, but none matches closely."
+_WHOLE = "None matches closely: these are all passages of the document."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
@@ -79,7 +85,9 @@ class _Found(Struct, frozen=True, kw_only=True):
     """What was searched: the question, after the question before it if it is a follow-up."""
     hits: tuple[Hit, ...] = ()
     passages: Sequence[FoundPassage] = ()
-    """The best passages of the hits."""
+    """The best passages of the hits, or all passages of the document."""
+    is_whole: bool = False
+    """Whether nothing is near the question, and these are all passages of a short document."""
 
 
 async def answer_offline(
@@ -181,10 +189,13 @@ def _write_lead(
         absence = format_absence(measure_coverage(library), clause) if clause else ""
         words = list_found_words(found.question, [found.question])
         has_all_words = bool(words) and cards[0].found == words
-        is_close = has_all_words or any(passage.is_near for passage in found.passages)
+        has_near = has_all_words or any(passage.is_near for passage in found.passages)
+        is_close = has_near and not found.is_whole
         stopped = StopReason.NEAREST if is_close else StopReason.NONE_CLOSE
         lead = _NEAREST if is_close else _NOT_CLOSE
-        if all(passage.similarity is None for passage in found.passages):
+        if found.is_whole:
+            lead = _WHOLE
+        elif all(passage.similarity is None for passage in found.passages):
             lead = _NEAREST_BY_WORDS
         lead = f"{lead} {absence}".rstrip()
     else:
@@ -214,14 +225,20 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 
 
 def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
-    """Search for the current question. If nothing is near a follow-up, search for the follow-up by itself."""
+    """Search for the current question. If nothing is near a follow-up, search for the follow-up by itself.
+
+    If nothing is near, and the document is short, find all of its passages. Of a question about a section,
+    a person wants to know that the section lacks it.
+    """
     *earlier, last = state.questions
     question = expand_abbreviations(last, state.library)
     found = _search([*earlier, question], state, searcher)
     if earlier and not found.passages:
         alone = _search([question], state, searcher)
         found = alone if alone.passages else found
-    return found
+    if found.passages or state.exchanges[-1].within:
+        return found
+    return replace(found, passages=list_all_passages(state.library), is_whole=True)
 
 
 def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:

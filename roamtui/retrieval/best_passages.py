@@ -26,8 +26,10 @@ from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.quoted_sentence import KeySentence, QuotedSentence
 from roamtui.markdown.units import Unit, get_unit, read_units, read_visible_line, split_sentences, split_unit
+from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.retrieval import policy
+from roamtui.retrieval.question_search import list_whole_document
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
 from roamtui.search.sentences import (
@@ -167,6 +169,19 @@ def choose_passages(
     has_near_section = is_titled or bool(similar_ids | asked_for_ids)
     is_near = has_near_section or word_confidence >= policy.NEAREST_MIN or not weights.certainty
     return chosen if is_near else ()
+
+
+def list_all_passages(library: Library) -> Sequence[FoundPassage]:
+    """List all passages of a short document, in order. None if an answer cannot show all of its text."""
+    is_short = bool(list_whole_document(library, WHOLE_TOKENS_MAX))
+    if not is_short or measure_coverage(library).gaps:
+        return ()
+    passages: list[FoundPassage] = []
+    for section_id in library.walk():
+        own = library.node(section_id).own_content_span
+        bounds = split_passages(library.clean_text(own))
+        passages += (FoundPassage(section_id=section_id, span=own.get_part(*each)) for each in bounds)
+    return passages if len(passages) <= policy.PASSAGES_MAX else ()
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, float], dict[str, str]]:

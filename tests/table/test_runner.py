@@ -223,7 +223,7 @@ async def test_the_questions_of_changed_documents_need_consent_too(leases: Path,
 async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, folder: Path) -> None:
     (leases / "carl.md").write_text("# C\n\nRent is due on Mondays. The **notice period** is a week.\n", "utf-8")
     _, table = await fill(define(folder, leases, PERIOD, "Who won the 1998 cup?"), NoModel())
-    assert list_states(table)[0] == ["passage", "not_found"]
+    assert list_states(table)[0] == ["passage", "none_close"]
     values = [row[0] for row in list_values(table)]
     assert values[:2] == ["The notice period is 60 days.", "The notice period is three months."]
     assert values[2].endswith("The notice period is a week.")
