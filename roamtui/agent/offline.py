@@ -47,12 +47,7 @@ from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
-from roamtui.retrieval.best_passages import (
-    FoundPassage,
-    choose_passages,
-    list_all_passages,
-    list_found_words,
-)
+from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_all_passages, list_found_words
 from roamtui.retrieval.question_search import search_question
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
@@ -195,7 +190,7 @@ def _write_lead(
         lead = _NEAREST if is_close else _NOT_CLOSE
         if found.is_whole:
             lead = _WHOLE
-        elif all(passage.similarity is None for passage in found.passages):
+        elif is_close and all(passage.similarity is None for passage in found.passages):
             lead = _NEAREST_BY_WORDS
         lead = f"{lead} {absence}".rstrip()
     else:
@@ -256,7 +251,10 @@ def _search(questions: Sequence[str], state: ConversationState, searcher: Search
         return _Found(question=question, query=query)
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
-    passages = choose_passages(state.library, query, hits, pieces=pieces, compare=searcher.compare)
+    follow_up = "" if query == question else question
+    passages = choose_passages(
+        state.library, query, hits, follow_up=follow_up, pieces=pieces, compare=searcher.compare
+    )
     return _Found(question=question, query=query, hits=hits, passages=passages)
 
 

@@ -75,11 +75,17 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     """Cosine of the question and its nearest sentence; None if they were not compared."""
     is_asked_for: bool = False
     """Whether the question asks for its section."""
+    has_own_words: bool = True
+    """Whether it has a word of a follow-up itself, and not only of the question before it."""
 
     @property
     def is_near(self) -> bool:
-        """Whether it is asked for, near the question in meaning with a sentence, or not compared."""
-        return self.is_asked_for or self.similarity is None or self.similarity >= NEAR_SIMILARITY_MIN
+        """Whether it is asked for, near the question in meaning with a sentence, or not compared.
+
+        If it was not compared, it needs a word of a follow-up.
+        """
+        is_near = self.has_own_words if self.similarity is None else self.similarity >= NEAR_SIMILARITY_MIN
+        return self.is_asked_for or is_near
 
 
 class _Candidate(NamedTuple):
@@ -116,12 +122,14 @@ def choose_passages(
     question: str,
     hits: Sequence[Hit],
     *,
+    follow_up: str = "",
     pieces: Iterable[Span] = (),
     compare: Comparison | None = None,
 ) -> Sequence[FoundPassage]:
     """Choose passages of the hits and the sections below them, the likeliest first. Sections stay together.
 
-    Passages of sections that the question asks for come first. There are none unless a section is asked for,
+    Passages of sections that the question asks for come first, then those with words of a follow-up itself.
+    There are none unless a section is asked for,
     or something is near the question: a passage by its words, a section by its meaning, or a title that has
     all words of the question. A question without a content word, such as "who is it for?", always gets
     passages.
@@ -130,6 +138,7 @@ def choose_passages(
         library: Has the sections.
         question: Any text.
         hits: Sections, best first.
+        follow_up: The follow-up, if the question is that after the question before it.
         pieces: Parts of the hits that are near the question in meaning, nearest first.
         compare: Compares sentences by their meaning. With it and `pieces`, 77 instead of 58 of 96 questions
             in everyday words have an answer among their passages.
@@ -137,7 +146,7 @@ def choose_passages(
     hit_shares, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits}, known=texts)
-    weights = _TermWeights(question, titled_texts, tables.values())
+    weights = _TermWeights(question, follow_up, titled_texts, tables.values())
     texts |= {node_id: text for node_id, text in tables.items() if weights.rows.joins(text)}
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     asked_for_ids = {node_id for hit in hits if hit.is_asked_for for node_id in library.walk(hit.section_id)}
@@ -158,7 +167,9 @@ def choose_passages(
         return (hit_shares.get(passage.section_id, share) + share) / 2
 
     by_words.sort(key=measure_words, reverse=True)
-    by_words.sort(key=lambda passage: passage.section_id not in asked_for_ids)
+    by_words.sort(
+        key=lambda passage: (passage.section_id in asked_for_ids, passage.has_own_words), reverse=True
+    )
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
     compared = _choose_key_sentences(library, question, candidates, weights, word_confidence, compare)
@@ -332,7 +343,9 @@ def _take_likeliest(
     """Return the likeliest passages, best first. Those of a section stay together."""
     similarities = [passage.similarity or 0.0 for passage in judged]
     weighed = zip(_weigh(by_words, similarities, word_confidence), judged, strict=True)
-    ranked = sorted(weighed, key=lambda each: (each[1].is_asked_for, each[0]), reverse=True)
+    ranked = sorted(
+        weighed, key=lambda each: (each[1].is_asked_for, each[1].has_own_words, each[0]), reverse=True
+    )
     best = [passage for _, passage in ranked[: policy.PASSAGES_MAX]]
     order = [*dict.fromkeys(passage.section_id for passage in best)]
     return sorted(best, key=lambda passage: order.index(passage.section_id))
@@ -407,7 +420,7 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
 class _TermWeights:
     """The weights of the words of a question, their synonyms and corrections."""
 
-    def __init__(self, question: str, texts: Sequence[str], tables: Iterable[str]) -> None:
+    def __init__(self, question: str, follow_up: str, texts: Sequence[str], tables: Iterable[str]) -> None:
         """Weigh the words by how rare they are in the texts. Their rows may be joined with those of `tables`.
 
         A word that no text has, and that looks like a mistyped stop word, such as "whats", does not count.
@@ -429,6 +442,9 @@ class _TermWeights:
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
+        own = matcher.find_terms(follow_up)
+        self.own_words = own.union(*(related[term] for term in own))
+        """The words of a follow-up itself, with synonyms and corrections. Empty if there is none."""
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
@@ -515,5 +531,8 @@ def _score_passage(
     all_words = sentence_words | weights.find_words(node.title) | weights.find_words(text[slice(*bounds)])
     shares = weights.compute_share(sentence_words), weights.compute_share(all_words)
     return FoundPassage(
-        section_id=section_id, span=node.own_content_span.get_part(*bounds), score=sum(shares) / 2
+        section_id=section_id,
+        span=node.own_content_span.get_part(*bounds),
+        score=sum(shares) / 2,
+        has_own_words=not weights.own_words or not weights.own_words.isdisjoint(all_words),
     )

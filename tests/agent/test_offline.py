@@ -390,6 +390,18 @@ async def test_a_follow_up_says_with_what_it_was_searched() -> None:
     assert "Searched with the question before: “How much does a bicycle cost? And for a car?”." in answer.answer
 
 
+async def test_the_words_of_a_follow_up_itself_come_first() -> None:
+    talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
+    await talk.ask("how much is the annual fee?")
+    answer = await talk.ask("and the deposit?")
+    assert [citation.path[-2:] for citation in answer.citations[:2]] == [("Fees and deposits", "Deposits")] * 2
+    await talk.agent.conversation.start_new()
+    await talk.ask("how much is the annual fee?")
+    lacking = await talk.ask("and the helicopter?")
+    assert lacking.stopped is StopReason.NONE_CLOSE, "its passages have only words of the question before"
+    assert lacking.answer.startswith("These are the nearest passages, but none matches closely.")
+
+
 async def test_a_conversation_that_is_only_opened_elsewhere_leaves_no_copy(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path)
     library = Library(source="ferry.md", root=parse_document(FERRY))
