@@ -1,28 +1,24 @@
-"""List further places that mention a question's words: one line each, with the words around the best match.
+"""List further places that mention a question's words: one line each, with words of the best sentence.
 
 The lines are like those of grep, and cost few tokens. They show a model where else to look, and it may quote
 their words.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.labels import format_short_path
 from roamtui.retrieval.question_search import ModelView
 from roamtui.sanitiser import sanitise_line
-from roamtui.search.sentences import RANKED_LENGTH_MAX
+from roamtui.search.sentences import RANKED_LENGTH_MAX, rank_sentences
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens
 
 ALSO_FOUND_LEAD = "Also found, with the words around the match:"
-_WINDOW = 80
-"""Maximum number of characters from the first term of a match to its last."""
 _REACH = 30
-"""Number of characters on each side of a match: about 15 tokens for both sides."""
-_WORDS_LENGTH_MAX = 200
+"""Number of characters on each side of the terms: about 15 tokens for both sides."""
+_WORDS_LENGTH_MAX = 170
 """Maximum number of characters of the document's words in a line."""
 
 
@@ -56,45 +52,26 @@ def list_also_found(
 
 
 def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Span | None:
-    """Return the words of a section with most terms, or its first words. Leave out words the model has."""
+    """Return the words around the terms of the best sentence of a section that the model does not have."""
     own = view.library.node(section_id).own_content_span
     text = view.library.clean_text(own)[:RANKED_LENGTH_MAX]
-    best: Span | None = None
-    most = -1
-    for start, end, count in _list_windows(text, matcher):
-        if count > most:
-            words = own.get_part(start, min(end, start + _WORDS_LENGTH_MAX))
-            known = (view.delivered, view.named_words)
-            if all(subtract_delivered(words, each) == [words] for each in known):
-                best = words
-                most = count
-    return best
+    for sentence in rank_sentences(text, matcher):
+        start, end = _find_words(text[sentence.start : sentence.end], matcher)
+        words = own.get_part(sentence.start + start, sentence.start + end)
+        if all(subtract_delivered(words, known) == [words] for known in (view.delivered, view.named_words)):
+            return words
+    return None
 
 
-def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, int]]:
-    """Yield the bounds of the first words, then of those around each term, with the number of their terms.
-
-    The words are in one paragraph, list item, row or line of code, and not in a heading.
-    """
-    units = [unit for unit in read_units(text).units if unit.kind is not UnitKind.HEADING]
-    for unit in units[:1]:
-        yield *_widen(text, (unit.start, unit.start), (unit.start, unit.end)), 0
-    places = matcher.list_occurrences(text)
-    for unit in units if places else ():
-        inside = places[bisect_left(places, (unit.start,)) : bisect_left(places, (unit.end,))]
-        for first, (start, end, _) in enumerate(inside):
-            limit = bisect_left(inside, (start + _WINDOW,), lo=first + 1)
-            window = inside[first:limit]
-            last = max(end, *(place[1] for place in window))
-            yield *_widen(text, (start, last), (unit.start, unit.end)), len({term for *_, term in window})
-
-
-def _widen(text: str, match: Bounds, within: Bounds) -> Bounds:
-    """Return the bounds of a match with the whole words in up to `_REACH` characters on each side."""
-    start = max(within[0], match[0] - _REACH)
-    end = min(within[1], match[1] + _REACH)
-    if start > within[0]:
-        start = text.find(" ", start, match[0]) + 1 or match[0]
-    if end < within[1] and not text[end].isspace():
-        end = max(match[1], text.rfind(" ", match[1], end))
+def _find_words(sentence: str, matcher: TermMatcher) -> Bounds:
+    """Return the bounds of the whole words of a sentence around its terms, or of its first words."""
+    places = matcher.list_occurrences(sentence) or [(0, 0, "")]
+    first = places[0][0]
+    start = max(0, first - _REACH)
+    if start:
+        start = sentence.find(" ", start, first) + 1 or first
+    end = min(len(sentence), places[-1][1] + _REACH, start + _WORDS_LENGTH_MAX)
+    if not sentence[end : end + 1].isspace() and end < len(sentence):
+        word_start = sentence.rfind(" ", start, end)
+        end = word_start if word_start > start else end
     return start, end

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
-from roamtui.markdown.quoted_sentence import KeySentence, QuotedSentence
+from roamtui.markdown.quoted_sentence import KeySentence
 from roamtui.markdown.units import Unit, get_unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
@@ -34,8 +34,9 @@ from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
 from roamtui.search.sentences import (
     HEADING_KINDS,
+    READ_LENGTH_MAX,
     RankedSentence,
-    get_first_sentence,
+    cut_around_terms,
     get_row_name,
     list_related_words,
     rank_sentences,
@@ -45,12 +46,9 @@ from roamtui.search.terms import TermMatcher, list_similar_words
 from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
-_TEXT_LENGTH_MAX = 200_000
-"""Maximum number of characters of a section that are read."""
 _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
-_COUNTED_GAP = re.compile(r"\[… [\d,]+ words?\]")
 _TABLES_MAX = 50
 """Maximum number of sections whose tables are read although no search found them. Filings have hundreds."""
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$", re.MULTILINE)
@@ -211,7 +209,7 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, flo
         for node_id in library.walk(hit.section_id):
             hit_shares.setdefault(node_id, share)
             own = library.node(node_id).own_content_span
-            texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
+            texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, READ_LENGTH_MAX)))
             tokens_left -= estimate_tokens(texts[node_id])
             if tokens_left <= 0:
                 break
@@ -321,9 +319,7 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeyS
     if bounds is None or not unit.kind.has_sentences:
         return candidate.key_sentence
     words = read_visible_line(paragraph[slice(*bounds)])
-    found = tuple((start, end) for start, end, _ in matcher.list_occurrences(words)[: policy.SENTENCES_MAX])
-    parts = QuotedSentence(sentence=words, quoted=found).cut(policy.KEY_SENTENCE_WIDTH_MAX)
-    return KeySentence(_COUNTED_GAP.sub("[…]", "".join(part.text for part in parts)).rstrip())
+    return KeySentence(cut_around_terms(words, matcher, policy.KEY_SENTENCE_WIDTH_MAX))
 
 
 def _choose_candidate(
@@ -372,7 +368,9 @@ def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str])
     """
     ranked = weights.rank(text, _SENTENCES_MAX)
     shares = {
-        (sentence.start, sentence.end): weights.compute_share(sentence.terms - given) for sentence in ranked
+        (sentence.start, sentence.end): weights.compute_share(sentence.terms - given)
+        for sentence in ranked
+        if sentence.terms
     }
     for unit in read_units(text).units:
         if unit.kind not in HEADING_KINDS:
@@ -509,11 +507,8 @@ def _score_passages(
     for sentence in weights.rank(text, _SENTENCES_MAX):
         if (bounds := find_passage(text, sentence.start)) is not None:
             best_words.setdefault(bounds, sentence.terms)
-    if is_asked_for and not best_words:
+    if is_asked_for and not any(best_words.values()):
         best_words = dict.fromkeys(split_passages(text), frozenset())
-    opening = None if best_words else get_first_sentence(text)
-    if opening is not None and (bounds := find_passage(text, opening.start)) is not None:
-        best_words[bounds] = frozenset()
     for bounds, words in best_words.items():
         yield _score_passage(library, section_id, text, bounds, words, weights)
 

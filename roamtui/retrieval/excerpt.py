@@ -13,19 +13,17 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
-from roamtui.markdown.units import Sentence, UnitKind, read_units
+from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.delivered import Delivered, join_delivered, subtract_delivered
 from roamtui.retrieval import policy
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
-from roamtui.search.sentences import RankedSentence, get_first_sentence, rank_sentences
+from roamtui.search.sentences import READ_LENGTH_MAX, rank_sentences
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_bounds
 
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
-_SECTION_LENGTH_MAX = 60_000
-"""Maximum number of characters of a section, or a part of it, that are searched for the best sentences."""
 _SENTENCES_MAX = 4
 _LAST_WORD = re.compile(r"(?<=\S)\s+\S*\Z")
 _FENCE = re.compile(r"[> \t]*(?:```|~~~)")
@@ -147,8 +145,7 @@ class _Cutter:
         return self._cut(max(gaps, key=self._score), tokens_max, whole_max) if gaps else ()
 
     def _score(self, span: Span) -> float:
-        text = self._view.library.clean_text(span)[:_SECTION_LENGTH_MAX]
-        best = rank_sentences(text, self._matcher, limit=1) if self._matcher.terms else ()
+        best = rank_sentences(self._view.library.clean_text(span)[:READ_LENGTH_MAX], self._matcher, limit=1)
         return best[0].score if best else 0.0
 
     def _cut(self, span: Span, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
@@ -208,8 +205,8 @@ def cut_excerpt(
     together have at most `tokens_max` tokens. A text with at most `tokens_max` or `whole_max` tokens is
     returned whole.
     """
-    if len(text) > _SECTION_LENGTH_MAX:
-        text = _LAST_WORD.sub("", text[:_SECTION_LENGTH_MAX])  # the last word may be cut
+    if len(text) > READ_LENGTH_MAX:
+        text = _LAST_WORD.sub("", text[:READ_LENGTH_MAX])  # the last word may be cut
     passages = split_passages(text)
     if not passages:
         return ()
@@ -225,9 +222,7 @@ def cut_excerpt(
         chosen.extend(added if has_room else ())
         return has_room
 
-    best: Sequence[RankedSentence | Sentence] = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
-    if not best and (first := get_first_sentence(text)) is not None:
-        best = [first]
+    best = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
     for sentence in best:
         start, end = sentence.start, sentence.end
         room = tokens_max - _count_tokens(text, chosen)

@@ -1,14 +1,15 @@
 """Rank the sentences of a Markdown text by the words of a question."""
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from math import log
 
 from msgspec import Struct
 
-from roamtui.markdown.quoted_sentence import KeySentence
+from roamtui.markdown.quoted_sentence import KeySentence, QuotedSentence
 from roamtui.markdown.units import (
     Sentence,
     Unit,
@@ -22,12 +23,15 @@ from roamtui.markdown.units import (
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
-from roamtui.text import shorten
 
 HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEADER)
 RANKED_LENGTH_MAX = 20_000
-"""Only sentences in this many characters at the start of a section are ranked."""
-SNIPPET_LENGTH = 240
+"""Search ranks only the sentences in this many characters of a section, because it reads many sections."""
+READ_LENGTH_MAX = 200_000
+"""Excerpts and passages come from this many characters at the start of a section."""
+SNIPPET_WIDTH_MAX = 240
+_TERMS_MAX = 8
+_COUNTED_GAP = re.compile(r"\[… [\d,]+ words?\]")
 
 
 class RankedSentence(Struct, frozen=True):
@@ -36,7 +40,7 @@ class RankedSentence(Struct, frozen=True):
     start: int
     end: int
     score: float
-    """Above 0, and about 1 if the sentence contains all terms."""
+    """About 1 if the sentence contains all terms."""
     terms: frozenset[str]
     """The terms that it contains. A row has those of its column heads too."""
 
@@ -92,14 +96,15 @@ def rank_sentences(
     text: str,
     matcher: TermMatcher,
     *,
-    limit: int,
+    limit: int | None = None,
     weights: Mapping[str, float] | None = None,
     join_row: Callable[[Unit], Collection[str]] | None = None,
 ) -> tuple[RankedSentence, ...]:
-    """Return up to `limit` sentences of a text that match a question best, best first.
+    """Return the sentences of a text that have terms of a question, best first, or the best `limit`.
 
-    Headings and table heads are never returned. Without `weights`, a term weighs more if it is rarer in the
-    text. `join_row` returns the terms that a row has from rows of other tables.
+    If none has a term, the first sentence is returned. Headings and table heads never are. Without `weights`,
+    a term weighs more if it is rarer in the text. `join_row` returns the terms that a row has from rows of
+    other tables.
     """
     units = read_units(text).units
     terms_by_unit = _assign_terms(units, matcher.list_occurrences(text))
@@ -121,6 +126,9 @@ def rank_sentences(
             terms = dict.fromkeys(term for *_, term in chain(located, of_heads))
             score = sum(map(weights.__getitem__, terms)) / total
             ranked.setdefault(text[start:end], RankedSentence(start, end, score, frozenset(terms)))
+    if not ranked:
+        opening = (sentence for sentence in split_sentences(text) if sentence.kind not in HEADING_KINDS)
+        return tuple(RankedSentence(each.start, each.end, 0.0, frozenset()) for each in islice(opening, 1))
     best = sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))
     return tuple(best[:limit])
 
@@ -137,17 +145,18 @@ def _assign_terms(
     return by_index
 
 
-def get_first_sentence(text: str) -> Sentence | None:
-    """Return the first sentence of a text, or None if the text has only headings."""
-    return next((sentence for sentence in split_sentences(text) if sentence.kind not in HEADING_KINDS), None)
-
-
 def make_snippet(text: str, matcher: TermMatcher) -> str:
-    """Return the best sentence of a section's own text, or the first, on one line, without markup.
+    """Return the best sentence of a section's own text, on one line, without markup.
 
     A row has its column heads.
     """
-    text = text[:RANKED_LENGTH_MAX]
-    best = next(iter(rank_sentences(text, matcher, limit=1)), get_first_sentence(text))
-    shown = "" if best is None else read_key_sentence(text, best.start, best.end).shown
-    return shorten(shown, SNIPPET_LENGTH)
+    best = rank_sentences(text[:RANKED_LENGTH_MAX], matcher, limit=1)
+    shown = read_key_sentence(text, best[0].start, best[0].end).shown if best else ""
+    return cut_around_terms(shown, matcher, SNIPPET_WIDTH_MAX)
+
+
+def cut_around_terms(words: str, matcher: TermMatcher, width: int) -> str:
+    """Cut a line to at most `width` cells around the first terms of a question. A gap is ``[…]``."""
+    found = tuple((start, end) for start, end, _ in matcher.list_occurrences(words)[:_TERMS_MAX])
+    parts = QuotedSentence(sentence=words, quoted=found).cut(width)
+    return _COUNTED_GAP.sub("[…]", "".join(part.text for part in parts)).rstrip()

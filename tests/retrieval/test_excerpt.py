@@ -10,6 +10,7 @@ from roamtui.retrieval import policy
 from roamtui.retrieval.excerpt import choose_excerpts, cut_excerpt
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
+from roamtui.search.sentences import READ_LENGTH_MAX
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens
 from tests.outline.documents import documents
@@ -112,9 +113,9 @@ def test_a_bare_heading_has_no_excerpt(text: str) -> None:
     assert _excerpts(text, "fees") == []
 
 
-@pytest.mark.parametrize("start", [" \n" * 40_000, "  \n"], ids=len)
+@pytest.mark.parametrize("start", [" \n" * READ_LENGTH_MAX, "  \n"], ids=len)
 def test_a_long_text_that_begins_blank_is_cut_at_a_word_or_has_no_excerpt(start: str) -> None:
-    text = f"{start}{'heron' * 20_000}\n"
+    text = f"{start}{'heron' * READ_LENGTH_MAX}\n"
     bounds = cut_excerpt(text, TermMatcher.for_question("heron"), tokens_max=60)
     assert [text[begin : begin + 5] for begin, _ in bounds] == ["heron"] * ("heron" in text[:1_000])
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roamtui.search.keyword import CANDIDATES
 from roamtui.search.searcher import Searcher
-from roamtui.search.sentences import SNIPPET_LENGTH
+from roamtui.search.sentences import SNIPPET_WIDTH_MAX
 from tests.case_files import read_case, read_rows
 from tests.search.libraries import find_titles, make_library
 
@@ -65,10 +65,17 @@ def test_a_snippet_has_no_markup_and_a_row_has_its_column_heads() -> None:
     assert search("okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
 
 
+def test_a_snippet_of_a_long_sentence_shows_the_words_of_the_query() -> None:
+    library = make_library(f"# A\n\nWe feed {'many other animals, ' * 40}and an okapi too.\n")
+    snippet = Searcher(library).search(library, "okapi", with_snippets=True)[0].snippet
+    assert "an okapi too." in snippet
+    assert len(snippet) <= SNIPPET_WIDTH_MAX
+
+
 def test_snippets_are_safe_short_and_on_one_line() -> None:
     library = make_library(f"# One\n\nThe zebra\n\x1b[31m\u202e is {'very ' * 100} striped.\n")
     snippet = Searcher(library).search(library, "zebra", with_snippets=True)[0].snippet
-    assert len(snippet) <= SNIPPET_LENGTH
+    assert len(snippet) <= SNIPPET_WIDTH_MAX
     assert snippet.startswith("The zebra ␛[31m\N{REPLACEMENT CHARACTER} is very")
 
 
