@@ -21,6 +21,8 @@ from roamtui.convert.pdf.tables import PageText, detect_tables
 from roamtui.convert.pdf.titles import NO_TITLE
 from roamtui.errors import SourceError
 
+_RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
+"""A row of characters that looks like a ruled line."""
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
 """Time limit for reading the pages. No page is started after it."""
@@ -62,15 +64,15 @@ def convert_pdf(
     stripped, printed = strip_running_heads(rows)
     file_rows: list[PageRow] = []
     for page_number, (page, page_rows) in enumerate(zip(pages, stripped, strict=True)):
-        page.rows = page_rows
+        page.rows = [row for row in page_rows if not _RULE.fullmatch(row.text)]
         page.start = len(file_rows)
-        for row in page_rows:
+        for row in page.rows:
             row.page = page_number
-        page.tables = detect_tables(page_rows)
+        page.tables = detect_tables(page.rows)
         for table in page.tables:
-            for row in page_rows[table.start : table.end]:
+            for row in page.rows[table.start : table.end]:
                 row.is_in_table = True
-        file_rows += page_rows
+        file_rows += page.rows
     bookmarks = list(file.read_bookmarks())
     detected = detect_outline(pages, file_rows, bookmarks, printed, joiner.join)
     headings = detected or make_page_headings(pages)

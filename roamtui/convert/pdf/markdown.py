@@ -7,10 +7,9 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.convert.pdf.headings import DetectedHeading
-from roamtui.convert.pdf.rows import ENUMERATOR, PageCell, PageRow
+from roamtui.convert.pdf.rows import ENUMERATOR, PageRow, has_wide_gap, is_wide_gap
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import PageText, is_printed_figure
-from roamtui.convert.pdf.word_tables import detect_word_tables, write_word_table
 from roamtui.convert.pdf.words import HYPHENS, divides_script, ends_in_divided_word, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
 
@@ -18,14 +17,10 @@ _PARAGRAPH_GAP_MIN = 1.35
 """Minimum distance between paragraphs, as a multiple of the median distance between rows."""
 _FULL_ROW_LENGTH = 60
 """Minimum length of a row of prose, in characters."""
-_RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
-"""A row of characters that looks like a ruled line."""
 _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s|$))")
 """A number at the start of a line, such as a year, that Markdown would read as that of a list item."""
 _SHIELD = "\N{NO-BREAK SPACE}"
 """Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
-_CELL_GAP_MIN = 1.5
-"""Minimum gap between cells outside tables, in letter heights."""
 _EDGE_WIDTH = 1.0
 """In points. Lines whose ends are within this width end at the same edge."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
@@ -134,23 +129,14 @@ class MarkdownWriter:
         for table in page.tables:
             low, high = max(start, table.start), min(end, table.end)
             if low < high:
-                yield from self._write_paragraphs(page.rows[start:low], gap_max)
+                yield from self._write_prose(page.rows[start:low], gap_max)
                 header_row_count = max(0, table.start + table.header_row_count - low)
                 rows = page.rows[low:high]
                 plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
-                yield write_page_table(rows, header_row_count) or _write_lines(plain)
+                written = write_page_table(rows, header_row_count, table.columns, self._joiner.join)
+                yield written or _write_lines(plain)
                 start = high
-        yield from self._write_paragraphs(page.rows[start:end], gap_max)
-
-    def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
-        rows = [row for row in rows if not _RULE.fullmatch(row.text)]
-        start = 0
-        for table in detect_word_tables(rows):
-            if any(map(_has_wide_gap, rows[table.start : table.end])):
-                yield from self._write_prose(rows[start : table.start], gap_max)
-                yield write_word_table(rows, table, self._joiner.join)
-                start = table.end
-        yield from self._write_prose(rows[start:], gap_max)
+        yield from self._write_prose(page.rows[start:end], gap_max)
 
     def _write_prose(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
         lines: list[str] = []
@@ -173,17 +159,17 @@ class MarkdownWriter:
             if row is None:
                 return
             line = row.cells[0].text
-            if _has_wide_gap(row):
+            if has_wide_gap(row):
                 # a justified line ends at the same edge as a line of prose next to it, or as any if its gaps
                 # are equal
                 is_even = _has_equal_gaps(row)
-                near = [above] if above and (is_justified or is_even or not _has_wide_gap(above)) else []
-                near += [below] if below and (is_even or not _has_wide_gap(below)) else []
+                near = [above] if above and (is_justified or is_even or not has_wide_gap(above)) else []
+                near += [below] if below and (is_even or not has_wide_gap(below)) else []
                 is_justified = any(abs(row.x1 - each.x1) < _EDGE_WIDTH for each in near)
             for before, cell in pairwise(row.cells):
                 # A justified line has wide gaps inside a sentence, but "47" and "119" are two cells.
                 is_inside = is_justified and not is_printed_figure(cell.text)
-                are_cells = _is_wide_gap(before, cell, row) and not is_inside
+                are_cells = is_wide_gap(before, cell, row) and not is_inside
                 are_figures = all(
                     is_printed_figure(each.text) and any(map(str.isdigit, each.text))
                     for each in (before, cell)
@@ -196,17 +182,9 @@ class MarkdownWriter:
                 lines.append(line)
 
 
-def _has_wide_gap(row: PageRow) -> bool:
-    return any(_is_wide_gap(before, cell, row) for before, cell in pairwise(row.cells))
-
-
 def _has_equal_gaps(row: PageRow) -> bool:
     gaps = [cell.x0 - before.x1 for before, cell in pairwise(row.cells)]
     return len(gaps) > 1 and max(gaps) - min(gaps) < _EDGE_WIDTH
-
-
-def _is_wide_gap(before: PageCell, cell: PageCell, row: PageRow) -> bool:
-    return cell.x0 - before.x1 > _CELL_GAP_MIN * row.size
 
 
 def _is_continued(last: str, first: str) -> bool:

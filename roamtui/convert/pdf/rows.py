@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from statistics import median
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from roamtui.convert.pdf.words import (
     is_subscript,
     is_superscript,
 )
+from roamtui.markdown.figures import is_figure
 from roamtui.text import DASHES
 
 _SPACE_GAP = 0.07
@@ -26,6 +27,8 @@ _SPACE_GAP = 0.07
 character there."""
 _RAISED_GAP = 0.15
 """Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
+_WIDE_GAP = 1.5
+"""Minimum wide gap between cells, in letter heights."""
 _FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
 """A cell, such as a currency sign, that belongs to the figure after it."""
 _FIGURE_SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
@@ -35,13 +38,14 @@ ENUMERATOR = re.compile(
     r"|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)|(?:\d{1,2}|[A-Za-z]|[IVX]{1,4})\.|\d{1,2}(?:\.\d{1,2}){1,4}\.?",
     re.IGNORECASE,
 )
-_WHOLE_FIGURE = re.compile(r"\(?[$€£¥]?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\)?%?\)?")
+_WHOLE_FIGURE = re.compile(r"\(?[$€£¥]?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\)?%?\)?|#{3,}")
+"""A figure of one word, or the signs that a spreadsheet shows if its column is too narrow for the figure."""
 _FIGURE_SIGNS = re.compile(r"\d[,.]\d|[$€£¥%(]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
-_FIGURE_ENDS = "0123456789)%"
+_FIGURE_ENDS = "0123456789)%#"
 _CURRENCIES = "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 _DIVIDED_AT_F = re.compile(r"\b([^\W\d_]*f) ([^\W\d_]+)")
@@ -90,6 +94,16 @@ class PageRow(Struct):
         self.x1 = max(cells[0].x1, cells[-1].x1)
 
 
+def is_wide_gap(before: PageCell, cell: PageCell, row: PageRow) -> bool:
+    """Return whether the gap between two cells is too wide for one between words of a justified line."""
+    return cell.x0 - before.x1 > _WIDE_GAP * row.size
+
+
+def has_wide_gap(row: PageRow) -> bool:
+    """Return whether a row has a wide gap between two cells."""
+    return any(is_wide_gap(before, cell, row) for before, cell in pairwise(row.cells))
+
+
 def make_row(words: Sequence[PageWord]) -> PageRow:
     """Make a row from words that are sorted from left to right."""
     size = compute_letter_height(words)
@@ -108,7 +122,7 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
         if (
             cell is None
             or gap > gap_max
-            or (gap > touching and _starts_column(cell.text, base.text, words, index))
+            or (gap > touching and _starts_column(cells, base.text, words, index))
         ):
             cell = PageCell(word.text, word.x0, word.x1)
             cells.append(cell)
@@ -129,20 +143,23 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
     return _build_row(cells, words, size)
 
 
-def _starts_column(cell: str, last: str, words: Sequence[PageWord], index: int) -> bool:
+def _starts_column(cells: Sequence[PageCell], last: str, words: Sequence[PageWord], index: int) -> bool:
     """Return whether the word at an index is a figure of the next column, as in "9,035 $488".
 
-    `cell` is the text before it, and `last` the last word of `cell`. In "2022 $ million", no word is.
+    The last one of the `cells` has the text before it, and `last` is its last word. In "2022 $ million", no
+    word is. After a figure in a cell of its own, "1004 1005" are two figures, but "10 000" is one.
     """
+    text = cells[-1].text
     last = last.partition(SUPERSCRIPT_START)[0] or last
-    if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in DASHES):
+    if text[0].isalpha() or not (last[-1] in _FIGURE_ENDS or text in DASHES):
         return False
     after = words[index].text
     if after in _CURRENCIES and index + 1 < len(words):
         after += words[index + 1].text
     are_whole = _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after)
     is_sum = after[0] in _CURRENCIES and after[-1] in f"{_FIGURE_ENDS}{DASHES}"
-    return is_sum or bool(are_whole and _FIGURE_SIGNS.search(last + after))
+    is_next = len(cells) > 1 and is_figure(cells[-2].text) and not is_figure(f"{text} {after}")
+    return is_sum or bool(are_whole and (is_next or _FIGURE_SIGNS.search(last + after)))
 
 
 def _build_row(cells: list[PageCell], words: Sequence[PageWord], size: float) -> PageRow:

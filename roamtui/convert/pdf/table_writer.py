@@ -2,20 +2,24 @@
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 from itertools import chain
 from typing import NamedTuple
 
 from roamtui.convert.markdown_table import write_table
 from roamtui.convert.pdf.rows import PageCell, PageRow
 from roamtui.convert.pdf.tables import (
+    COLUMN_DISTANCE_MAX,
     LABEL_INDENT_MAX,
     UNITS,
     YEAR,
+    Column,
     compute_label_gap,
     is_data_row,
     is_printed_figure,
 )
-from roamtui.convert.pdf.words import HYPHEN, write_words
+from roamtui.convert.pdf.titles import Join
+from roamtui.convert.pdf.words import write_words
 
 _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
@@ -29,7 +33,6 @@ _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
 """Maximum distance in points between the centres or edges of two lines of one head."""
-_HYPHEN_SPACE = re.compile(rf"([-{HYPHEN}]) ")
 _OVERLAP_MIN = 0.25
 """Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
@@ -37,19 +40,9 @@ _SPAN_TOLERANCE = 0.3
 _SPAN_TOLERANCE_MIN = 6.0
 _WIDTH_SHARE_MIN = 0.9
 """Minimum width of the columns below a head, as a share of the head's width."""
-_COLUMN_DISTANCE_MAX = 14.0
-"""Maximum distance in points between a cell and its column."""
 _MISFITS_MAX = 0.04
 """Maximum share of cells that fit into no column. If there are more, the table is written as plain lines, so
 that no figure appears under the wrong column head."""
-_LABEL_ROWS_MIN = 5
-"""In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
-_COLUMNS_MAX = 48
-
-
-class _Column(NamedTuple):
-    x0: float
-    x1: float
 
 
 class _Span(NamedTuple):
@@ -62,32 +55,34 @@ class _Head(NamedTuple):
     span: _Span
 
 
-def write_page_table(rows: Sequence[PageRow], header_row_count: int) -> str:
-    """Write rows as a Markdown table. Return an empty string if they do not fit into columns."""
-    if not any(map(is_data_row, rows[header_row_count:])):
+def write_page_table(
+    rows: Sequence[PageRow], header_row_count: int, columns: Sequence[Column], join: Join
+) -> str:
+    """Write rows as a Markdown table. Return an empty string if they do not fit into columns.
+
+    `join` joins the parts of a divided word.
+    """
+    body = rows[header_row_count:]
+    if not body:
         return ""
-    edge = min(row.x0 for row in rows)
-    columns = _detect_columns(rows[header_row_count:], edge)
-    if not columns:
-        return ""
-    layout = _TableLayout(columns, edge)
+    layout = _TableLayout(columns[1:], columns[0])
     lines: list[list[str]] = []
     misfits = 0
-    for row in rows[header_row_count:]:
+    for row in body:
         line, misfits_of_row = layout.place_cells(row)
         misfits += misfits_of_row
         lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
         return ""
-    head = layout.compute_header(rows[:header_row_count])
-    body = _join_labels(rows[header_row_count:], lines)
-    return write_table([[*map(write_words, head)]], [[*map(write_words, line)] for line in body])
+    head = layout.compute_header(rows[:header_row_count], join)
+    joined = _join_lines(body, lines, join)
+    return write_table([[*map(write_words, head)]], [[*map(write_words, line)] for line in joined])
 
 
-def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
-    """Join lines that have only a part of a label with the line above or below that has its figures.
+def _join_lines(rows: Sequence[PageRow], lines: Sequence[list[str]], join: Join) -> list[list[str]]:
+    """Join lines that have only a part of a cell with the line above or below that has the other cells.
 
-    Such lines are closer together than rows are, or the label continues with a small letter.
+    Lines of labels are closer together than rows are, or the label continues with a small letter.
     """
     near = compute_label_gap(rows)
     groups: list[list[list[str]]] = []
@@ -97,51 +92,47 @@ def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[li
         else:
             groups.append([line])
     joined: list[list[str]] = []
-    for line in chain.from_iterable(map(_join_group, groups)):
-        if joined and _continues_label(joined[-1], line):
-            line[0] = f"{joined.pop()[0]} {line[0]}"
-        joined.append(line)
+    for line in chain.from_iterable(_join_group(group, join) for group in groups):
+        if joined and _continues_cell(joined[-1], line):
+            joined[-1] = [*map(join, joined[-1], line)]
+        elif joined and _continues_label(joined[-1], line):
+            joined[-1] = [join(joined[-1][0], line[0]), *line[1:]]
+        else:
+            joined.append(line)
     return joined
 
 
-def _join_group(lines: list[list[str]]) -> list[list[str]]:
+def _continues_cell(above: Sequence[str], line: Sequence[str]) -> bool:
+    """Return whether a line has only one cell, which is no label and continues the cell above it.
+
+    If the line above ends in a figure, the cell must be below words and start with a small letter.
+    """
+    texts = [(over, text) for over, text in zip(above, line, strict=True) if text]
+    if line[0] or len(texts) != 1:
+        return False
+    over, text = texts[0]
+    is_lower_line = text[0].islower() and over != "" and not is_printed_figure(over)
+    return is_lower_line or not is_printed_figure([*filter(None, above)][-1])
+
+
+def _join_group(lines: list[list[str]], join: Join) -> list[list[str]]:
     """Join lines that are close to each other if a single line has all their figures."""
     labels = [line[0] for line in lines if line[0]]
     with_figures = [line for line in lines if any(line[1:])]
-    return lines if len(with_figures) != 1 else [[" ".join(labels), *with_figures[0][1:]]]
+    return lines if len(with_figures) != 1 else [[reduce(join, labels, ""), *with_figures[0][1:]]]
 
 
 def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
     """Return whether the label of a line continues the label above, whose figures are in this line."""
     label, *figures = above
-    return bool(label) and not any(figures) and line[0][:1].islower() and label[-1] not in ".:"
-
-
-def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
-    """Return the columns of figures. The labels start at the left `edge` of the table."""
-    figures: list[_Column] = []
-    for row in filter(is_data_row, rows):
-        has_label = not is_printed_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
-        cells = row.cells[1:] if has_label else row.cells
-        figures += [_Column(cell.x0, cell.x1) for cell in cells]
-    figures.sort()
-    if len(rows) >= _LABEL_ROWS_MIN and figures[1:] and figures[0].x1 < figures[1].x0 - _COLUMN_DISTANCE_MAX:
-        # a lone figure to the left of all others ends a label, such as "net of tax of $1 and | ($7)"
-        del figures[0]
-    columns: list[_Column] = []
-    for figure in figures:
-        if columns and figure.x0 < columns[-1].x1:
-            columns[-1] = _Column(columns[-1].x0, max(figure.x1, columns[-1].x1))
-        else:
-            columns.append(figure)
-    return columns if len(columns) <= _COLUMNS_MAX else []
+    return bool(label) and not any(figures) and line[0][:1].islower() and label[-1] not in ".:;"
 
 
 class _TableLayout(NamedTuple):
-    """The columns of a table, and the left edge of the row labels."""
+    """The columns of a table, and the column of its labels to the left of them."""
 
-    columns: Sequence[_Column]
-    edge: float
+    columns: Sequence[Column]
+    labels: Column
 
     def place_cells(self, row: PageRow) -> tuple[list[str], int]:
         """Return the label of a row and the text of each column. A text without figures may fill several.
@@ -157,7 +148,8 @@ class _TableLayout(NamedTuple):
                 span = self._find_span(cell)
                 x0, x1 = self.columns[span.first]
                 distance = max(x0 - cell.x1, cell.x0 - x1)
-                if is_data and (span.first < span.last or distance > _COLUMN_DISTANCE_MAX):
+                is_total = cell is row.cells[0] and cell.x0 >= x0 and not is_printed_figure(cell.text)
+                if is_data and not is_total and (span.first < span.last or distance > COLUMN_DISTANCE_MAX):
                     misfits += 1
                 positions = range(span.first + 1, (span.first if is_data else span.last) + 2)
             # Two figures in one cell would be read as one number.
@@ -168,7 +160,7 @@ class _TableLayout(NamedTuple):
 
     def _is_label(self, cell: PageCell, row: PageRow) -> bool:
         x0, x1 = self.columns[0]
-        is_first = cell is row.cells[0] and cell.x0 < x0 and cell.x1 < x1 + _COLUMN_DISTANCE_MAX
+        is_first = cell is row.cells[0] and cell.x0 < x0 and cell.x1 < x1 + COLUMN_DISTANCE_MAX
         return is_first or cell.x1 <= x0
 
     def _find_span(self, cell: PageCell) -> _Span:
@@ -181,7 +173,7 @@ class _TableLayout(NamedTuple):
         over = over or [overlaps.index(max(overlaps))]
         return _Span(over[0], over[-1])
 
-    def compute_header(self, rows: Sequence[PageRow]) -> list[str]:
+    def compute_header(self, rows: Sequence[PageRow], join: Join) -> list[str]:
         """Return the head of the labels and of each column. A head above several columns is repeated."""
         count = len(self.columns)
         texts: list[list[str]] = [[] for _ in range(count + 1)]
@@ -192,12 +184,14 @@ class _TableLayout(NamedTuple):
             dates = [cell for cell in rows[index - 1].cells if _DATE.fullmatch(cell.text)] if index else []
             # A lone head below years describes the figures of all years.
             is_lone = len(cells) == 1 and len(dates) > 1 and cells[0].x0 < dates[-1].x1
-            if is_lone or self._is_label_head(cells):
-                texts[0].append(cells.pop(0).text)
+            has_label = is_lone or self._is_label_head(cells)
+            label_count = has_label + sum(cell.x1 <= self.labels.x1 for cell in cells[has_label:])
+            texts[0] += [cell.text for cell in reversed(cells[:label_count])]
+            del cells[:label_count]
             for head in reversed(placed.add_row(cells, [self._find_span(cell) for cell in cells])):
                 for number in range(head.span.first, head.span.last + 1):
                     texts[number + 1].append(head.cell.text)
-        return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]
+        return [reduce(join, reversed(parts), "") for parts in texts]
 
     def _has_head_of_each_column(self, row: PageRow) -> bool:
         return [self._find_span(cell).first for cell in row.cells] == [*range(len(self.columns))]
@@ -206,14 +200,14 @@ class _TableLayout(NamedTuple):
         cell = cells[0]
         first = self.columns[0]
         is_before = len(cells) > len(self.columns) and cell.x1 <= first.x0 and not _DATE.fullmatch(cell.text)
-        is_left = cell.x0 < first.x0 and cell.x0 <= self.edge + LABEL_INDENT_MAX and cell.x1 <= first.x1
+        is_left = cell.x0 < first.x0 and cell.x0 <= self.labels.x0 + LABEL_INDENT_MAX and cell.x1 <= first.x1
         return is_left or is_before or UNITS.fullmatch(cell.text) is not None
 
 
 class _PlacedHeads:
     """The heads of a table, each with the columns below it. Rows are added from the lowest one upwards."""
 
-    def __init__(self, columns: Sequence[_Column], complete: Sequence[PageCell]) -> None:
+    def __init__(self, columns: Sequence[Column], complete: Sequence[PageCell]) -> None:
         """Place heads above `columns`.
 
         A row of heads may be `complete`, with a head of each column. It shows to which column a line of a
@@ -236,7 +230,7 @@ class _PlacedHeads:
             first, last = head.span
             if first == last and self._highest[first] is None:
                 x0, x1 = self._bounds[first]
-                self._bounds[first] = _Column(min(x0, head.cell.x0), max(x1, head.cell.x1))
+                self._bounds[first] = Column(min(x0, head.cell.x0), max(x1, head.cell.x1))
             self._highest[first : last + 1] = [head] * (last + 1 - first)
         return heads
 
@@ -300,7 +294,7 @@ class _PlacedHeads:
         return shift if is_centred and x1 - x0 >= _WIDTH_SHARE_MIN * (cell.x1 - cell.x0) else None
 
 
-def _touch(one: _Column | PageCell, other: PageCell) -> bool:
+def _touch(one: Column | PageCell, other: PageCell) -> bool:
     """Return whether a column or cell overlaps another cell horizontally."""
     return one.x0 < other.x1 and one.x1 > other.x0
 

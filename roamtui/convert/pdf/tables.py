@@ -1,21 +1,22 @@
-"""Detects tables of figures on a page. A figure is a number, never a picture."""
+"""Detects tables on a page: tables of figures, and tables of words. A figure is a number, not a picture."""
 
 import re
-from collections.abc import Sequence
-from itertools import dropwhile, pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile, pairwise, takewhile
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from roamtui.convert.pdf.pdfium import PageLink
-from roamtui.convert.pdf.rows import PageRow
+from roamtui.convert.pdf.rows import PageCell, PageRow, has_wide_gap
 from roamtui.convert.pdf.words import SUPERSCRIPT
 from roamtui.markdown.figures import FIGURE
 
 _FIGURE = re.compile(
     rf"{FIGURE}(?:\s?(?:x|X|pts?|bps?|pp|bn|[MmBK])\s?[)\]]?)?(?:\s?(?:\(\w{{1,2}}\)|\*{{1,3}}|†|{SUPERSCRIPT}))*"
-    r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
+    r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+|#{3,}"
 )
-"""A figure with its unit and note marks, or a sign for a missing one: a dash, "n/a", "NM"."""
+"""A figure with its unit and note marks, or a sign for a missing one: a dash, "n/a", "NM", "###"."""
 _AMOUNT = re.compile(r"[$€£¥]\s?\d|\d\s?%")
 YEAR = re.compile(
     rf"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|{SUPERSCRIPT})*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
@@ -43,6 +44,22 @@ _LABEL_GAP_MAX = 0.75
 """Maximum distance between two lines of a label, as a share of the distance between rows with figures."""
 _LINE_DISTANCE_MAX = 1.2
 """Maximum distance between two lines of a text, in letter heights."""
+_WORD_ROWS_MIN = 3
+"""Minimum number of rows with several cells in a table of words. Two justified lines may have wide gaps at
+the same place."""
+_SHIFT_MAX = 2.0
+"""Maximum distance in points between the edges or centres of two cells that are aligned."""
+COLUMN_DISTANCE_MAX = 14.0
+"""Maximum distance in points between a cell and its column."""
+_LABEL_ROWS_MIN = 5
+"""In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
+
+
+class Column(NamedTuple):
+    """The left and right edge of a column."""
+
+    x0: float
+    x1: float
 
 
 class PageTable(Struct, frozen=True):
@@ -51,6 +68,8 @@ class PageTable(Struct, frozen=True):
     start: int
     end: int
     header_row_count: int
+    columns: Sequence[Column]
+    """The first one has the labels of the rows. Between figures, only its left edge is known."""
 
 
 class PageText(Struct):
@@ -64,19 +83,28 @@ class PageText(Struct):
 
 
 def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
-    """Return the tables of a page in order."""
+    """Return the tables of a page in order. Tables of words are between those of figures."""
     tables: list[PageTable] = []
-    index = 0
+    start = 0
+    for table in _detect_figure_tables(rows):
+        tables += [*_detect_word_tables(rows, start, table.start), table]
+        start = table.end
+    return [*tables, *_detect_word_tables(rows, start, len(rows))]
+
+
+def _detect_figure_tables(rows: Sequence[PageRow]) -> Iterator[PageTable]:
+    index = previous_end = 0
     while index < len(rows):
         if not is_data_row(rows[index]):
             index += 1
             continue
         body = range(index, _find_body_end(rows, index))
-        header = _detect_header(rows, body, tables[-1].end if tables else 0)
-        if _is_table(rows[header.start : header.stop], rows[body.start : body.stop]):
-            tables.append(PageTable(header.start, body.stop, len(header)))
+        header = _detect_header(rows, body, previous_end)
         index = body.stop
-    return tables
+        if _is_table(rows[header.start : header.stop], rows[body.start : body.stop]):
+            columns = _detect_columns(rows[header.start : body.stop], len(header))
+            yield PageTable(header.start, body.stop, len(header), columns)
+            previous_end = body.stop
 
 
 def is_printed_figure(text: str) -> bool:
@@ -184,3 +212,87 @@ def _continues_header(row: PageRow, left: float) -> bool:
     """Return whether a row at the start of a table is part of its header. Figures start right of `left`."""
     are_heads = row.x0 >= left or UNITS.fullmatch(row.cells[0].text) is not None
     return _is_year_row(row) or (are_heads and not is_data_row(row))
+
+
+def _detect_columns(rows: Sequence[PageRow], header_row_count: int) -> list[Column]:
+    """Return the columns of a table of figures. The labels start at the left edge of the table."""
+    edge = min(row.x0 for row in rows)
+    body = rows[header_row_count:]
+    figures: list[Column] = []
+    for row in filter(is_data_row, body):
+        has_label = not is_printed_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
+        figures += [Column(cell.x0, cell.x1) for cell in row.cells[has_label:]]
+    figures.sort()
+    if len(body) >= _LABEL_ROWS_MIN and figures[1:] and figures[0].x1 < figures[1].x0 - COLUMN_DISTANCE_MAX:
+        # a lone figure to the left of all others ends a label, such as "net of tax of $1 and | ($7)"
+        del figures[0]
+    return [Column(edge, edge), *_join_columns(figures)]
+
+
+def _join_columns(columns: Iterable[Column]) -> list[Column]:
+    """Join columns that overlap."""
+    joined: list[Column] = []
+    for column in sorted(columns):
+        if joined and column.x0 < joined[-1].x1:
+            joined[-1] = Column(joined[-1].x0, max(column.x1, joined[-1].x1))
+        else:
+            joined.append(column)
+    return joined
+
+
+def _detect_word_tables(rows: Sequence[PageRow], low: int, high: int) -> Iterator[PageTable]:
+    """Yield the tables of words between two rows."""
+    start = low
+    while start < high:
+        table = _find_word_table(rows[:high], low, start)
+        if table is not None and any(map(has_wide_gap, rows[table.start : table.end])):
+            yield table
+        if table is not None:
+            low = table.end
+        start = table.end if table else start + 1
+
+
+def _find_word_table(rows: Sequence[PageRow], low: int, start: int) -> PageTable | None:
+    """Return the table whose rows are aligned with row `start`, or None. Its heads are from row `low` on."""
+    columns: list[Column] = []
+    models: list[PageCell] = []
+    end = start
+    counts: list[int] = []
+    for index in range(start, len(rows)):
+        row = rows[index]
+        joined = _add_cells(columns, row)
+        if len(joined) < max(2, len(columns)) or (index > start and row.top <= rows[index - 1].top):
+            break
+        aligned = [cell for cell in row.cells if any(_are_aligned(cell, model) for model in models)]
+        is_new = len(aligned) < len(row.cells)
+        if models and is_new and (not aligned or len(joined) == len(columns)):
+            break
+        models += [cell for cell in row.cells if cell not in aligned]
+        columns = joined
+        counts += [len(row.cells)] * (len(row.cells) > 1)
+        # a short line below a table, at the left, does not belong to it
+        if len(row.cells) > 1 or row.x0 > columns[0][1]:
+            end = index + 1
+    # code with wide spaces and diagrams leave most rows incomplete
+    if len(counts) < _WORD_ROWS_MIN or 2 * sum(count >= len(columns) for count in counts) <= len(counts):
+        return None
+    first = start
+    while first > low and len(rows[first - 1].cells) > 1 and rows[first - 1].top < rows[first].top:
+        joined = _add_cells(columns, rows[first - 1])
+        if len(joined) != len(columns):
+            break
+        columns = joined
+        first -= 1
+    are_all_bold = all(row.font.is_bold for row in rows[first:end])
+    bold = takewhile(lambda row: row.font.is_bold and not are_all_bold, rows[start:end])
+    return PageTable(first, end, start - first + len([*bold]), columns)
+
+
+def _are_aligned(cell: PageCell, model: PageCell) -> bool:
+    left = cell.x0 - model.x0
+    right = cell.x1 - model.x1
+    return min(abs(left), abs(right), abs(left + right) / 2) < _SHIFT_MAX
+
+
+def _add_cells(columns: Sequence[Column], row: PageRow) -> list[Column]:
+    return _join_columns([*columns, *(Column(cell.x0, cell.x1) for cell in row.cells)])

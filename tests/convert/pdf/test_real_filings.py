@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.convert.pdf.markdown import LineJoiner
 from roamtui.convert.pdf.pdfium import PdfFile
 from roamtui.convert.pdf.rows import read_rows
 from roamtui.convert.pdf.table_writer import write_page_table
@@ -37,7 +38,8 @@ def iter_table_rows(path: Path, page: int) -> Iterator[tuple[list[str], list[str
         assert opened is not None
         rows = read_rows(opened)
     for table in detect_tables(rows):
-        lines = write_page_table(rows[table.start : table.end], table.header_row_count).splitlines()
+        body = rows[table.start : table.end]
+        lines = write_page_table(body, table.header_row_count, table.columns, LineJoiner([]).join).splitlines()
         if lines[0].startswith("| "):
             cells = [line.strip("|").split(" | ") for line in lines]
             yield from ((cells[0], row) for row in cells[2:])

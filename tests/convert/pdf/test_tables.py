@@ -2,9 +2,11 @@
 
 import pytest
 
-from roamtui.convert.pdf.rows import PageCell, PageRow
+from roamtui.convert.pdf.markdown import LineJoiner
+from roamtui.convert.pdf.rows import PageCell, PageRow, make_row
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import detect_tables
+from roamtui.convert.pdf.words import PageWord
 
 _LABEL, _FIRST, _SECOND = 50.0, 300.0, 400.0
 
@@ -25,6 +27,12 @@ def _line(label: str, *figures: str) -> tuple[tuple[str, float], ...]:
 
 def _find(*lines: tuple[tuple[str, float], ...] | str) -> list[tuple[int, int, int]]:
     return [(table.start, table.end, table.header_row_count) for table in detect_tables(_rows(*lines))]
+
+
+def _write(rows: list[PageRow]) -> str:
+    (table,) = detect_tables(rows)
+    body = rows[table.start : table.end]
+    return write_page_table(body, table.header_row_count, table.columns, LineJoiner([]).join)
 
 
 def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
@@ -59,13 +67,40 @@ def test_one_row_of_figures_below_heads_is_a_table() -> None:
 
 def test_a_head_left_of_all_columns_is_that_of_the_labels() -> None:
     rows = _rows((("Item", 200.0), ("2023", _FIRST)), _line("Sales", "10"), _line("Costs", "7"))
-    assert write_page_table(rows, 1).startswith("| Item | 2023 |")
+    assert _write(rows).startswith("| Item | 2023 |")
 
 
 @pytest.mark.parametrize(("count", "is_table"), [(4, False), (9, True)])
 def test_a_table_whose_cells_fit_no_column_too_often_is_plain_lines(count: int, *, is_table: bool) -> None:
     rows = _rows(*[_line("Sales", "10", "9")] * count, (("A label over columns" * 4, _LABEL), ("7", 500.0)))
-    assert write_page_table(rows, 0).startswith("|") is is_table
+    assert _write(rows).startswith("|") is is_table
+
+
+def test_a_total_below_the_words_of_other_columns_does_not_make_the_table_plain_lines() -> None:
+    total = (("Net of tax", 280.0), ("17", _SECOND))
+    assert _write(_rows(_line("Sales", "10", "9"), _line("Costs", "7", "6"), total)).startswith("|")
+
+
+def test_figures_of_narrow_columns_are_cells_of_their_own_and_thousands_apart_are_one() -> None:
+    texts = ("Depot", "998", "1004", "1005", "###", "10", "000")
+    lefts = (50, 100, 150, 173, 196, 250, 262)
+    words = [PageWord(text, x, x + 5 * len(text), 0, 10, 10 * x, 10 * x) for text, x in zip(texts, lefts, strict=True)]
+    assert [cell.text for cell in make_row(words).cells] == ["Depot", "998", "1004", "1005", "###", "10 000"]
+
+
+def test_a_table_of_words_is_written_as_one_of_figures() -> None:
+    rows = _rows(
+        (("Name", _LABEL), ("Office", _FIRST), ("Since", _SECOND)),
+        (("Anna", _LABEL), ("Head of the", _FIRST), ("May", _SECOND)),
+        (("har-", _FIRST),),
+        (("bour", _FIRST),),
+        (("Bert", _LABEL), ("Clerk", _FIRST), ("June", _SECOND)),
+    )
+    assert _write(rows).splitlines()[2:] == [
+        "| Name | Office | Since |",
+        "| Anna | Head of the harbour | May |",
+        "| Bert | Clerk | June |",
+    ]
 
 
 _COLUMNS = (300.0, 380.0, 460.0, 540.0)
@@ -79,9 +114,7 @@ def _head(*cells: tuple[str, float]) -> tuple[tuple[str, float], ...]:
 def _write_headed(*header: tuple[tuple[str, float], ...], count: int = 3) -> list[str]:
     """Return the heads of a table whose columns have their middles at `_COLUMNS`."""
     body = [(("Sales", _LABEL), *((f"{row}0,000", x - 15) for x in _COLUMNS[:count])) for row in (1, 2, 3)]
-    rows = _rows(*header, *body)
-    (table,) = detect_tables(rows)
-    head, _, first, *_ = write_page_table(rows[table.start : table.end], table.header_row_count).splitlines()
+    head, _, first, *_ = _write(_rows(*header, *body)).splitlines()
     assert first == f"| Sales{' | 10,000' * count} |"
     return [text.strip() for text in head.strip("|").split(" | ")]
 
