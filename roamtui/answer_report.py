@@ -31,7 +31,7 @@ from roamtui.text import format_count, shorten
 _STOP_TEXTS = {
     StopReason.NOT_FOUND: "not found",
     StopReason.STEP_LIMIT: "stopped at the step limit",
-    StopReason.CANCELLED: "stopped",
+    StopReason.CANCELLED: "stopped, so the answer is cut off",
     StopReason.COST: "stopped at the spending limit",
 }
 _UNNAMED_LENGTH_MAX = 80

@@ -116,5 +116,5 @@ class Agent:
         return sum(
             old.state is not new.state
             for event in events
-            for old, new in zip(before[event.number], event.citations, strict=True)
+            for old, new in zip(before[event.number], event.citations, strict=False)
         )

@@ -7,8 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, Nearest, QuoteState
-from roamtui.conversation.events import CitationsChecked
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.events import CitationsChecked, StopReason
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
 from roamtui.markdown.quoted_sentence import QuotedSentence
@@ -18,7 +18,7 @@ from roamtui.quotes.claims import Claim
 from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_similar_words
 from roamtui.quotes.places import QuotableText
-from roamtui.quotes.verdicts import make_citation, make_found_citation, resolve_citation
+from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_found_citation, resolve_citation
 from roamtui.text import Span
 
 _NEAREST_MAX = 30
@@ -206,13 +206,25 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
 
 
 def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
-    """Look up the quotes of all answers again. Return an event for each answer with a changed citation."""
-    checked = [(exchange, recheck_citations(exchange.citations, state)) for exchange in state.exchanges]
+    """Look up the quotes of all answers again. Return an event for each answer with a changed citation.
+
+    The quotes of an answer that ended with the program have not been looked up before.
+    """
+    checked = [
+        (exchange, recheck_citations(exchange.citations, state) or _cite_cut_off(exchange, state))
+        for exchange in state.exchanges
+    ]
     return tuple(
         CitationsChecked(number=exchange.number, citations=citations)
         for exchange, citations in checked
         if citations != exchange.citations
     )
+
+
+def _cite_cut_off(exchange: Exchange, state: ConversationState) -> tuple[Citation, ...]:
+    if exchange.stopped is not StopReason.CANCELLED:
+        return ()
+    return add_nearest(QuoteChecker(state).list_citations(exchange.answer), state)
 
 
 def recheck_citations(citations: tuple[Citation, ...], state: ConversationState) -> tuple[Citation, ...]:

@@ -6,10 +6,11 @@ from msgspec.structs import replace
 from roamtui.answer_report import format_verification
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import CitationsChecked
+from roamtui.conversation.events import CitationsChecked, PartialReplyRecorded
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import make_document_library, make_error_document
+from roamtui.export.markdown import render_markdown
 from roamtui.quotes.claims import Claim, read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import compare_words, format_diff_parts
@@ -296,6 +297,17 @@ def test_the_sentence_of_a_quote_is_that_of_the_document_as_it_is_now() -> None:
 def _answer(state: ConversationState, *citations: Citation) -> ConversationState:
     exchange = Exchange(number=1, question="?", answer="", citations=citations)
     return replace(state, exchanges=(exchange,))
+
+
+def test_the_quotes_of_an_answer_that_was_cut_off_by_a_kill_are_looked_up() -> None:
+    state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
+    answer = f'"three weeks" [{find(state, "Loans")}]. "kept for four weeks" [{find(state, "Loans")}]. And the'
+    recorded = fold_events(state, PartialReplyRecorded(start=0, text=answer))
+    cut_off = fold_events(recorded, recorded.exchanges[-1].cancellation)
+    (event,) = update_citations(cut_off)
+    assert [citation.state for citation in event.citations] == [QuoteState.EXACT, QuoteState.NOT_FOUND]
+    assert update_citations(fold_events(cut_off, event)) == ()
+    assert "cut off" in render_markdown(fold_events(cut_off, event), "")
 
 
 @pytest.mark.parametrize(
