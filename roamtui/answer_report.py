@@ -89,7 +89,7 @@ class AnswerReport:
         first = (sanitise_line(extract_words(sentence)) for sentence in sentences[:_NAMED_MAX])
         named = " / ".join(shorten(words, _UNNAMED_LENGTH_MAX) for words in first)
         rest = f" / {len(sentences) - _NAMED_MAX:,} more" if len(sentences) > _NAMED_MAX else ""
-        text = f"no source for {format_count(len(sentences), 'sentence')}: {named}{rest}"
+        text = f"no source for {format_count(len(sentences), 'statement')}: {named}{rest}"
         return text, Severity.INFO
 
     @property

@@ -19,7 +19,7 @@ from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
-from roamtui.markdown.units import UnitKind, list_units, split_unit
+from roamtui.markdown.units import Unit, UnitKind, list_units, split_unit
 from roamtui.outline.ids import IdMark, iter_id_marks
 from roamtui.outline.labels import make_path
 from roamtui.quotes.find import FoundQuote, find_quote
@@ -150,8 +150,8 @@ def _list_groups(
 def list_unsourced(answer: str, citations: Sequence[Citation], known: Container[str]) -> tuple[Bounds, ...]:
     """List the bounds of sentences with neither a quote nor an id, in them or later in their paragraph.
 
-    One in the line that introduces a list is enough for its items. Such lines and questions are left out,
-    because they assert nothing.
+    One in the line that introduces a list or a table is enough for its items or rows. Such lines and
+    questions are left out, because they assert nothing.
     """
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
@@ -161,13 +161,21 @@ def list_unsourced(answer: str, citations: Sequence[Citation], known: Container[
     last_places = [max((at for at in places if unit.start <= at < unit.end), default=-1) for unit in units]
     return tuple(
         (sentence.start, sentence.end)
-        for unit, last in zip(units, last_places, strict=True)
-        if unit.kind in _ASSERTING and all(last_places[lead] < 0 for lead in unit.leads)
+        for index, (unit, last) in enumerate(zip(units, last_places, strict=True))
+        if unit.kind in _ASSERTING and all(last_places[lead] < 0 for lead in _list_leads(units, index))
         for sentence in split_unit(answer, unit)
         if last < sentence.start
         if (words := answer[sentence.start : sentence.end].rstrip("*_ \n"))[-1:] not in ":?"
         if any(map(str.isalnum, words)) and not is_not_found(words, has_source=bool(citations))
     )
+
+
+def _list_leads(units: Sequence[Unit], index: int) -> tuple[int, ...]:
+    """List the indices of the units that introduce a unit: those of its lists, or the one above its table."""
+    unit = units[index]
+    above = index - unit.row - 1
+    is_led = unit.kind is UnitKind.ROW and above >= 0 and units[above].kind is UnitKind.PARAGRAPH
+    return (*unit.leads, above) if is_led else unit.leads
 
 
 class QuoteChecker:

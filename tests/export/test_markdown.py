@@ -124,7 +124,7 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     assert re.findall(r"\[[\d,]+[ ✓!✗]*\]", answer) == LABELS
     assert '"2 euros a day" [1 ✓], and "9 dollars" [2 ✗]' in answer
     assert re.fullmatch(
-        r".*In code: `x\[[0-9a-f]{8}\]`\.\n(?:\n\*no source for 1 sentence: .*\*\n)?", answer, re.DOTALL
+        r".*In code: `x\[[0-9a-f]{8}\]`\.\n(?:\n\*no source for 1 statement: .*\*\n)?", answer, re.DOTALL
     )
     numbered = [line for line in f"1. {sources}".splitlines() if not line.startswith("   ")]
     assert "   nearest, line 7: Books can" in sources

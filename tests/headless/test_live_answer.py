@@ -84,6 +84,6 @@ def test_an_answer_streams_into_a_terminal_with_its_signs(
     lines = draw(answer, columns=160)
     assert [line for line in lines if "That is" in line] == [
         'It costs "50 cents a day" [1 ✓]. That is all.',
-        "  no source for 1 sentence: That is all.",
+        "  no source for 1 statement: That is all.",
     ]
     assert "  1 ✓ Tools · line 19" in lines

@@ -16,7 +16,7 @@ from roamtui.document.library import Library
 from roamtui.headless.answer_lines import render_answer
 from roamtui.quotes.current_text import update_citations
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.verdicts import QuoteChecker, make_proof
+from roamtui.quotes.verdicts import QuoteChecker, list_unsourced, make_proof
 from tests.agent.asking import MANUAL
 from tests.case_files import read_rows
 from tests.conversation.conversations import begin, close_by, expand_by_agent, find, finish, make_library, make_state
@@ -273,3 +273,11 @@ def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
         for citation in QuoteChecker(state).list_citations(case["answer"])
     ]
     assert found == case["quotes"]
+
+
+def test_the_line_above_a_table_is_enough_for_its_rows(state: ConversationState) -> None:
+    table = "\n\n| Book | Fee |\n|---|---|\n| late | 1 |\n| lost | 9 |\n"
+    for lead, unsourced in (("Fees [{Fees}]:", []), ("Fees:", ["| late | 1 |", "| lost | 9 |"])):
+        answer = _fill(lead + table, state)
+        bounds = list_unsourced(answer, QuoteChecker(state).list_citations(answer), state.library)
+        assert [answer[start:end] for start, end in bounds] == unsourced

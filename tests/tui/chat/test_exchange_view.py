@@ -77,7 +77,7 @@ def test_a_sentence_without_a_source_has_a_style_up_to_the_quote_in_it_and_is_na
     styles = {content.plain[start:end]: style for start, end, style in content.spans}
     unsourced = "italic $text-warning"
     assert styles == {"It is ": unsourced, "six": "strike $text-error", " of them.": unsourced}
-    assert any("no source for 1 sentence: It is six of them." in line.plain for line in lines)
+    assert any("no source for 1 statement: It is six of them." in line.plain for line in lines)
 
 
 def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.EXACT, line: int = 3) -> Citation:
