@@ -267,6 +267,10 @@ class RoamApp(App[None], inherit_bindings=False):
                 return
         screen = TableScreen(session, self._keys)
         self._switch_to(self._add_page(screen, _Page(table_screen=screen)), can_return=True)
+        if self.documents and session.table.columns:
+            add, delete = (self._keys.first_keys[f"table.{verb}_column"] for verb in ("add", "delete"))
+            words = f"This is your earlier table · {add} adds a question, {delete} deletes one"
+            self.call_after_refresh(self.notify, words, markup=False)
 
     @on(DocumentRequested)
     @work(group="opening", exit_on_error=False)

@@ -287,14 +287,21 @@ def lay_out_columns(items: Sequence[PickerItem[Item]], typed: str, width: int) -
 def filter_items(items: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerItem[Item], ...]:
     """Return the items that contain all typed words, best first.
 
-    First come labels that begin with the typed text, then labels with a word that begins with it, then labels
-    that contain all typed words. Last come items with a word that is not in their label.
+    First come keys and labels that are the typed text, then labels that begin with it, labels with a word
+    that begins with it, labels that contain all typed words, and notes with a word that begins with it.
     """
     typed = typed.casefold().strip()
 
     def rank(item: PickerItem[Item]) -> int:
         label = item.label.casefold()
-        matches = (label.startswith(typed), f" {typed}" in label, contains_words(label, typed), True)
+        matches = (
+            typed in (label or None, *item.sign.casefold().split()),
+            label.startswith(typed),
+            f" {typed}" in label,
+            contains_words(label, typed),
+            f" {typed}" in f" {item.note.casefold()}",
+            True,
+        )
         return matches.index(True)
 
     matching = [

@@ -320,9 +320,10 @@ class TableScreen(Screen[None]):
     async def _fill(self, *columns: Column) -> None:
         """If the person agrees, ask the unanswered questions of some columns, or of all if none is given."""
         if self._filling.locked():
-            key = self._keys.first_keys["table.run"]
-            self._show_message(f"Questions are being asked. Press {key} when they are answered.")
-            return
+            if not columns:
+                self._show_message("Questions are being asked already.")
+                return
+            self._show_message("This question is asked once the others are answered.")
         async with self._filling:
             self._show_message("Starting the model…")
             run = await fill_table(self.table, self.plan, self._on_progress, self._confirm, columns or None)

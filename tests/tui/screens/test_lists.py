@@ -1,5 +1,6 @@
 """The list below a field that filters it."""
 
+import pytest
 from textual.widgets import OptionList
 
 from roamtui.tui.actions import Scope, make_keymap
@@ -21,3 +22,15 @@ async def test_a_resize_keeps_the_cursor_on_its_line_if_an_equal_item_is_listed_
             await ui.pilot.resize_terminal(*size)
             await ui.pause()
             assert options.highlighted == line
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [("x", "section.close"), ("f5", "global.reload"), ("open", "global.open_document"), ("export", "chat.export")],
+)
+async def test_the_best_match_of_what_is_typed_in_the_list_of_keys_comes_first(typed: str, first: str) -> None:
+    async with running(make_app(), (100, 30)) as ui:
+        dialog = HelpDialog(make_keymap(), Scope.INPUT)
+        ui.app.push_screen(dialog)
+        await ui.wait_until(HelpDialog)
+        assert first == next(iter(dialog.list_rows(typed))).item

@@ -218,7 +218,7 @@ async def test_a_long_log_holds_up_no_key(filled: Tables, monkeypatch: pytest.Mo
     assert threading.main_thread() not in readers
 
 
-async def test_a_column_that_is_added_meanwhile_is_asked_by_a_key_after_the_others(tables: Tables) -> None:
+async def test_a_column_that_is_added_meanwhile_is_asked_after_the_others(tables: Tables) -> None:
     gate = asyncio.Event()
     tables.model = ScriptedModel([lambda asked: ScriptedReply(text=answer(asked).text, gate=gate)] * 20)
     async with showing(tables) as ui:
@@ -230,11 +230,10 @@ async def test_a_column_that_is_added_meanwhile_is_asked_by_a_key_after_the_othe
             ui.field.value = typed
             await ui.press_until(complaint, "enter")
         await _answer_prompt(ui, "Since when? [date]")
-        await ui.wait_until("Questions are being asked. Press r when they are answered.")
+        await ui.wait_until("This question is asked once the others are answered.")
         assert read_table(tables.folder).columns[-1].question == "Since when?", "the program may end meanwhile"
         gate.set()
-        await ui.wait_until(lambda: "asking:" not in ui.text)
-        await ui.press_until(ConfirmDialog, "r")
+        await ui.wait_until(ConfirmDialog)
         assert "2 cells" in ui.text
 
 
@@ -364,3 +363,11 @@ async def test_the_table_asks_the_model_of_the_document_also_once_it_is_another_
             await ui.press_until(TableScreen, "n")
             assert f"3 questions · r asks {name}" in ui.text
             await ui.press_until(MainScreen, "ctrl+t")
+
+
+async def test_a_table_of_an_earlier_day_that_a_key_opens_says_so_and_how_to_change_its_questions(
+    filled: Tables,
+) -> None:
+    app = make_app(options=make_options(open_table=filled.open_table))
+    async with running(app, (100, 24), notifications=True) as ui:
+        await ui.press_until("This is your earlier table · + adds a question, d deletes one", "ctrl+l")
