@@ -25,6 +25,8 @@ from roamtui.text import DASHES
 _SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that is a space. A narrower gap is a space only if the PDF has a space
 character there."""
+_INITIAL_LINES_MIN = 2
+"""Minimum height of the first letter of a chapter, in lines. The rest of its word is in the first one."""
 _RAISED_GAP = 0.15
 """Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
 _WIDE_GAP = 1.5
@@ -224,11 +226,28 @@ def restore_double_f(pages: Sequence[Sequence[PageRow]]) -> None:
             row.refresh()
 
 
+def _join_initials(words: Sequence[PageWord]) -> list[PageWord]:
+    """Join the first letter of a chapter, which is several lines high, with the rest of its word."""
+    height = compute_letter_height(words) if words else 0.0
+    joined = list(words)
+    for letter in words:
+        if not letter.text.isupper() or letter.bottom - letter.top < _INITIAL_LINES_MIN * height:
+            continue
+        for rest in words if len(letter.text) == 1 else ():
+            is_in_first_line = letter.top < rest.bottom < letter.top + _INITIAL_LINES_MIN * height
+            if is_in_first_line and rest.text[0].islower() and 0 <= rest.x0 - letter.x1 < CELL_GAP * height:
+                rest.text = letter.text + rest.text
+                rest.x0 = letter.x0
+                joined.remove(letter)
+                break
+    return joined
+
+
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words = page.read_words()
     rotated = [word for word in words if word.is_rotated]
-    words = [word for word in words if not word.is_rotated]
+    words = _join_initials([word for word in words if not word.is_rotated])
     rows: list[PageRow] = []
     for group in sort_into_reading_order(words, 0):
         if is_right_to_left(" ".join([word.text for word in group])):

@@ -3,10 +3,9 @@
 import pytest
 
 from roamtui.convert.pdf.markdown import LineJoiner
-from roamtui.convert.pdf.rows import PageCell, PageRow, make_row
+from roamtui.convert.pdf.rows import PageCell, PageRow
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import detect_tables
-from roamtui.convert.pdf.words import PageWord
 
 _LABEL, _FIRST, _SECOND = 50.0, 300.0, 400.0
 
@@ -79,28 +78,6 @@ def test_a_table_whose_cells_fit_no_column_too_often_is_plain_lines(count: int, 
 def test_a_total_below_the_words_of_other_columns_does_not_make_the_table_plain_lines() -> None:
     total = (("Net of tax", 280.0), ("17", _SECOND))
     assert _write(_rows(_line("Sales", "10", "9"), _line("Costs", "7", "6"), total)).startswith("|")
-
-
-def test_figures_of_narrow_columns_are_cells_of_their_own_and_thousands_apart_are_one() -> None:
-    texts = ("Depot", "998", "1004", "1005", "###", "10", "000")
-    lefts = (50, 100, 150, 173, 196, 250, 262)
-    words = [PageWord(text, x, x + 5 * len(text), 0, 10, 10 * x, 10 * x) for text, x in zip(texts, lefts, strict=True)]
-    assert [cell.text for cell in make_row(words).cells] == ["Depot", "998", "1004", "1005", "###", "10 000"]
-
-
-def test_a_table_of_words_is_written_as_one_of_figures() -> None:
-    rows = _rows(
-        (("Name", _LABEL), ("Office", _FIRST), ("Since", _SECOND)),
-        (("Anna", _LABEL), ("Head of the", _FIRST), ("May", _SECOND)),
-        (("har-", _FIRST),),
-        (("bour", _FIRST),),
-        (("Bert", _LABEL), ("Clerk", _FIRST), ("June", _SECOND)),
-    )
-    assert _write(rows).splitlines()[2:] == [
-        "| Name | Office | Since |",
-        "| Anna | Head of the harbour | May |",
-        "| Bert | Clerk | June |",
-    ]
 
 
 _COLUMNS = (300.0, 380.0, 460.0, 540.0)

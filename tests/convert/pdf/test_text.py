@@ -316,9 +316,16 @@ def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     assert joiner.join("to com-", "pile it") == "to compile it"
 
 
+def test_a_first_letter_of_several_lines_is_part_of_its_word() -> None:
+    lines = [PdfLine(text="obody knew the harbour", top=700, x=106), PdfLine(text="as he did.", top=686, x=106)]
+    assert "Nobody knew the harbour\nas" in _text([PdfLine(text="N", top=678, size=44), *lines])
+
+
 def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
     assert _row(_place("9,035", x=0), _place("$488", x=28), _place("$(715)", x=51)) == ["9,035", "$488", "$(715)"]
     assert _row(_place("9,035", x=0), _place("$", x=28), _place("488", x=35)) == ["9,035", "$ 488"]
+    narrow = [_place(text, x=x) for text, x in [("998", 0), ("1004", 50), ("###", 73), ("10", 100), ("000", 112)]]
+    assert _row(*narrow) == ["998", "1004", "###", "10 000"]
     head = [_place(text, x=x) for text, x in [("2022", 0), ("$", 22), ("million", 29), ("2023", 90), ("$", 112)]]
     assert _row(*head, _place("million", x=119)) == ["2022 $ million", "2023 $ million"]
     assert _row(_place("net", x=0), _place("of", x=17), _place("5", x=29), _place("$3", x=36)) == ["net of 5 $3"]
