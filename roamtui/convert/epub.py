@@ -49,7 +49,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     styles = read_style_sheet("".join(decode_html(package.read(part))[0] for part in sheets))
     blocks: list[str] = []
     above = (0, 0)
-    for part in (part_names[key] for key in pages):
+    for part in dict.fromkeys(part_names[key] for key in pages):
         source, _ = decode_html(package.read(part, is_needed=True))
         page, _ = read_page(source, image_base=part, styles=styles)
         _superscript_note_marks(page)

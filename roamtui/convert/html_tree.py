@@ -37,6 +37,13 @@ _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menub
 _LABELLED = frozenset({"button", "meter", "progress"})
 _DRAWN = _LABELLED | {"input", "select", "svg", "iframe", "img"}
 """Elements that are drawn as boxes, so that words around them are never one word."""
+_BOX_NAMES = frozenset({*_WITHOUT_MEANING, "a", "label"})
+"""Elements in a line that a style may draw as a box."""
+_BOX_STYLE = re.compile(
+    r"display\s*:\s*(?:inline-)?(?:block|flex|grid)|^(?=.*background).*padding[^:;]*:[^;]*[1-9]",
+    re.IGNORECASE,
+)
+"""Styles of a box: as a block, or with room around its words on a background."""
 _BOXES = frozenset({"checkbox", "radio"})
 _DRAWN_BOX = re.compile(r"(?:^|\s)checkbox-(?:(?P<on>on)|off)(?=\s|$)")
 """The class of a tick box that is an empty element, as Notion writes it."""
@@ -67,6 +74,7 @@ _STYLED_CLASS = re.compile(r"\.([\w-]{1,100})(?:\s*>\s*li::?before)?\s*$")
 _SHEET_STYLE = re.compile(
     r"vertical-align: ?su(?:per|b)|text-decoration(?:-line)?: ?line-through"
     r"|(?:lower|upper)-(?:alpha|latin|roman)|font-weight: ?(?:bold|[6-9]00)"
+    r"|display: ?(?:inline-)?(?:block|flex|grid)|padding[\w-]*: ?[^;}]*[1-9]|background"
     rf"|font-family: ?[\"']?(?:{SYMBOL_FONT.pattern})",
     re.IGNORECASE,
 )
@@ -182,7 +190,7 @@ def _clean(  # noqa: PLR0912 - one for each kind
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
         is_spoken = _is_spoken(element)
-        is_drawn = element.tag in _DRAWN or element.get("aria-hidden") == "true" or is_spoken
+        is_drawn = _is_box(element) or element.get("aria-hidden") == "true" or is_spoken
         if tex := _get_tex(element):
             _replace_content(element, convert_formula(tex) or element.text)
             element.tag = "span" if element.tag == "script" else element.tag
@@ -190,6 +198,9 @@ def _clean(  # noqa: PLR0912 - one for each kind
             element.clear(keep_tail=True)
         elif element.tag == "a":
             _clean_link(element, base_url)
+        elif _is_initial(element):
+            _replace_content(element, element.get("alt"))
+            element.tag = "span"
         elif element.tag == "img":
             # Pages that load images late keep the URL in data-src.
             source = element.get("src") or element.get("data-src") or ""
@@ -218,6 +229,27 @@ def _clean(  # noqa: PLR0912 - one for each kind
             element.tail = f" {element.tail or ''}"
 
 
+def _is_initial(element: Any) -> bool:
+    """Return whether an element is a picture of the first letter of a word."""
+    is_letter = element.tag == "img" and len(element.get("alt", "")) == 1
+    return is_letter and (element.tail or "")[:1].islower()
+
+
+def _is_box(element: Any) -> bool:
+    """Return whether an element is drawn as a box, which parts words. One letter is part of its word."""
+    if element.tag in _DRAWN:
+        return not _is_initial(element)
+    style = element.get("style", "")[:ATTRIBUTE_LENGTH_MAX] if element.tag in _BOX_NAMES else ""
+    is_word = _BOX_STYLE.search(style) is not None and sum(map(str.isalnum, join_text(element))) > 1
+    return is_word and next(element.iterancestors("pre", "code"), None) is None
+
+
+def _follows_word(element: Any) -> bool:
+    before = element.getprevious()
+    text = element.getparent().text or "" if before is None else before.tail or "x"
+    return text[-1:].isalnum()
+
+
 def _replace_content(element: Any, text: str) -> None:
     element.clear(keep_tail=True)
     element.text = text
@@ -238,15 +270,21 @@ def _translate_font(element: Any, font: str) -> None:
         child.tail = translate_symbols(child.tail or "", font)
 
 
+def _repeats_formula(element: Any) -> bool:
+    """Return whether an element is the TeX of the formula before it, or KaTeX's drawing of that."""
+    before = element.getprevious()
+    is_copy = element.get("type", "").startswith("math/tex") or "katex-html" in _list_classes(element)
+    if before is None or not is_copy or not join_text(before):
+        return False
+    is_by_mathjax = any(name.startswith("MathJax") for name in _list_classes(before))
+    return is_by_mathjax or next(before.iter("math"), None) is not None
+
+
 def _get_tex(element: Any) -> str:
-    """Return the TeX that an element holds for a program that draws it, or "" if it is drawn next to it."""
+    """Return the TeX that an element holds for a program that draws it, or ""."""
     text = element.text or ""
     if element.tag == "script" and element.get("type", "").startswith("math/tex"):
-        before = element.getprevious()
-        is_by_mathjax = before is not None and any(
-            name.startswith("MathJax") for name in _list_classes(before)
-        )
-        return "" if is_by_mathjax and join_text(before) else text
+        return "" if _repeats_formula(element) else text
     if len(element) or _TEX_CLASSES.isdisjoint(_list_classes(element)):
         return ""
     formula = FORMULA.fullmatch(text.strip())
@@ -287,6 +325,8 @@ def _find_drawn_start(element: Any) -> str:
     """Return what the style of a page draws before the words of an element."""
     if element.tag in _LABELLED:
         return " "
+    if element.tag in _BOX_NAMES and _is_box(element):
+        return " " if _follows_word(element) else ""
     class_names = element.get("class", "")
     if class_names == "classifier":
         return " : "  # the style of Sphinx draws the colon before a type
@@ -305,6 +345,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         (element.tag in _HIDDEN_NAMES and not is_shadow)
         or element.get("role", "").lower() in _HIDDEN_ROLES
         or not _HIDDEN_CLASSES.isdisjoint(_list_classes(element))
+        or _repeats_formula(element)
     ):
         return True
     if element.tag == "button":

@@ -58,6 +58,14 @@ def test_a_first_line_that_is_the_title_becomes_the_heading() -> None:
     assert convert_epub(pack(parts), "a.epub").text == "# Hulls\n\nHulls are deep.\n"
 
 
+def test_a_part_with_two_places_in_the_spine_is_read_once() -> None:
+    parts = make_epub_parts({"one.xhtml": "<p>a</p>"})
+    opf = str(parts["OEBPS/content.opf"]).replace("</spine>", '<itemref idref="z"/></spine>')
+    item = '<item id="z" href="text/one.xhtml" media-type="application/xhtml+xml"/></manifest>'
+    parts["OEBPS/content.opf"] = opf.replace("</manifest>", item)
+    assert convert_epub(pack(parts), "a.epub").text == "a\n"
+
+
 def test_an_empty_navigation_gives_way_to_the_ncx() -> None:
     parts = make_epub_parts(_CHAPTERS, nav="<ol/>", ncx=_NCX)
     opf = str(parts["OEBPS/content.opf"])
