@@ -106,6 +106,7 @@ _FACTOR = re.compile(rf"√*(?:{_SIGN}[{''.join(_SUPERSCRIPTS.values())}]*(?:_\w
 _PRODUCT = re.compile(rf"[\w.∞ℓ′°√]+|{_ENCLOSED}")
 _NAME = re.compile(rf"\{{?(?:\\(?:{_FONT.pattern})\{{\w+\}}|[A-Za-z]{{2,}}(?:_[A-Za-z]{{2,}})+)\}}?")
 """The source of a factor that is a word."""
+_NUMBERS = re.compile(r"\d+/\d+")
 _FRACTION_START, _FRACTION_END = "\ue0f0", "\ue0f1"
 _BEFORE_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:([{⟨×·")
 _AFTER_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:.)]}⟩×·")
@@ -116,22 +117,59 @@ _DEPTH_MAX = 30
 def convert_formula(tex: str) -> str | None:
     """Return a formula as one line of text with the same meaning, or None if it contains anything unknown."""
     try:
-        text = _Converter(tex).convert("")
+        return finish_formula(_Converter(tex).convert(""))
     except ValueError:
         return None
+
+
+def write_fraction(above: str, below: str, *, is_name: bool = False) -> str:
+    """Write a fraction. It may be below a name, which is one factor."""
+    below = below if is_name else _bracket(below, _FACTOR)
+    return f"{_FRACTION_START}{_bracket(above, _PRODUCT)}/{below}{_FRACTION_END}"
+
+
+def write_root(text: str, degree: str = "") -> str:
+    """Write a root. A space keeps its degree from being an exponent of what is before it."""
+    return f"{degree and ' '}{write_script('^', degree)}√{_bracket(text, _ROOT_PART)}"
+
+
+def write_script(sign: str, text: str, *, is_apart: bool = False) -> str:
+    """Write what is raised (`^`) or lowered (`_`). A word stays bare if no letter follows it."""
+    if not text:
+        return ""
+    if characters := to_script_characters(text.replace(" ", ""), sign):
+        return characters
+    is_word = is_apart and text.isalnum() and (sign == "_" or len(text) == 1)
+    is_sign = len(text) == 1 and not text.isalnum()
+    return f"{sign}{text}" if is_word or is_sign else f"{sign}({text})"
+
+
+def bracket_base(text: str) -> str:
+    """Put a text with a raised or lowered sign into brackets, unless it is one sign or word."""
+    return text if text.isalpha() else _bracket(text, _BASE)
+
+
+def finish_formula(text: str) -> str:
+    """Decide which fractions of a formula need brackets, and remove spaces that say nothing."""
     return re.sub(r"(?<=[(\[]) | (?=[)\]])", "", " ".join(_bracket_fractions(text).split()))
 
 
 def _bracket_fractions(text: str) -> str:
-    """Put a fraction into brackets if a factor or power next to it would be read as a part of it."""
-    while (end := text.find(_FRACTION_END)) >= 0:
-        start = text.rfind(_FRACTION_START, 0, end)
+    """Put a fraction into brackets if a factor or power next to it would be read as a part of it.
+
+    A number and a fraction of numbers are a mixed number, such as "2 1/2".
+    """
+    while (end := text.find(_FRACTION_END)) > (start := text.rfind(_FRACTION_START, 0, max(0, end))) >= 0:
         before = text[:start]
         inner = text[start + 1 : end]
         after = text[end + 1 :]
         last, first = before.rstrip()[-1:], after.lstrip()[:1]
         is_apart = last in _BEFORE_FRACTION and first in _AFTER_FRACTION
-        text = f"{before}{inner}{after}" if is_apart else f"{before}({inner}){after}"
+        if last.isdigit() and _NUMBERS.fullmatch(inner):
+            inner = f" {inner}" if first in _AFTER_FRACTION else f" {inner} "
+        elif not is_apart:
+            inner = f"({inner})"
+        text = before + inner + after
     return text
 
 
@@ -171,12 +209,7 @@ class _Converter:
         if self._next.isdecimal():  # TeX reads `x^10` as `x^1 0`, but nobody means that
             self._pieces[self._position : self._position + 1] = ["{", self._next, "}"]
         text = self._convert_argument()
-        if not text:
-            return ""
-        if raised := to_script_characters(text.replace(" ", ""), sign):
-            return raised
-        is_clear = (sign == "_" or len(text) == 1) and text.isalnum() and not self._next[:1].isalnum()
-        return sign + (text if is_clear else f"({text})")
+        return write_script(sign, text, is_apart=not self._next[:1].isalnum())
 
     def _convert_argument(self) -> str:
         while self._position < len(self._pieces) and self._pieces[self._position].isspace():
@@ -217,14 +250,13 @@ class _Converter:
         if _FONT.fullmatch(name):
             return self._convert_argument()
         if name in ("frac", "dfrac", "tfrac"):
-            above = _bracket(self._convert_argument(), _PRODUCT)
+            above = self._convert_argument()
             start = self._position
             below = self._convert_argument()
-            if not _NAME.fullmatch("".join(self._pieces[start : self._position])):
-                below = _bracket(below, _FACTOR)
-            return f"{_FRACTION_START}{above}/{below}{_FRACTION_END}"
+            source = "".join(self._pieces[start : self._position])
+            return write_fraction(above, below, is_name=_NAME.fullmatch(source) is not None)
         if name == "sqrt" and self._next != "[":
-            return f"√{_bracket(self._convert_argument(), _ROOT_PART)}"
+            return write_root(self._convert_argument())
         if name in _ACCENTS and len(letter := self._convert_argument()) == 1:
             return unicodedata.normalize("NFC", letter + _ACCENTS[name])
         if name == "mathbb" and (letter := self._convert_argument()) in _DOUBLE_STRUCK:

@@ -123,13 +123,13 @@ def test_what_a_person_sees_in_a_line_is_there(content: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("formula", "text"),
     [
-        ("<m:r><m:t>A=π</m:t></m:r><m:sSup><m:e><m:t>r</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>", "A=πr^2"),
+        ("<m:r><m:t>A=π</m:t></m:r><m:sSup><m:e><m:t>r</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>", "A=πr²"),
         ("<m:f><m:num><m:t>a</m:t></m:num><m:den><m:t>b</m:t></m:den></m:f>", "a/b"),
         ("<m:f><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>", "(a+b)/2"),
         ("<m:rad><m:deg/><m:e><m:t>x+1</m:t></m:e></m:rad>", "√(x+1)"),
         (f"<m:r><m:t>2</m:t></m:r>{_HALF}<m:r><m:t>x</m:t></m:r>", "2 1/2 x"),
         ("<m:bar><m:e><m:t>y</m:t></m:e></m:bar>", "y\N{COMBINING OVERLINE}"),
-        (_SUM, r"∑\_(i=1)^n x_i"),  # the backslash is Markdown's
+        (_SUM, "∑ᵢ₌₁ⁿ xᵢ"),
         ("<m:d><m:e><m:t>a</m:t></m:e><m:e><m:t>b</m:t></m:e></m:d>", "(a|b)"),
     ],
 )

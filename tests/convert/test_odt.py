@@ -96,7 +96,7 @@ def test_a_formula_is_found_in_whatever_form_its_place_is_written(href: str) -> 
     formula = "<math><msup><mi>r</mi><mn>2</mn></msup></math>"
     part = href.removeprefix("./").removesuffix("/")
     parts = {"content.xml": content, f"{part}/content.xml": formula}
-    assert convert_odt(pack(parts), "a.odt").text == "It is `r^2`.\n"
+    assert convert_odt(pack(parts), "a.odt").text == "It is `r²`.\n"
 
 
 def test_a_formula_may_be_in_the_text_itself() -> None:

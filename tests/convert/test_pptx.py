@@ -106,7 +106,7 @@ def test_the_title_of_a_deck_is_words() -> None:
 
 def test_a_formula_is_one_line_of_text() -> None:
     power = "<m:sSup><m:e><m:t>r</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>"
-    assert _convert(f"<a14:m><m:oMath><m:t>A=π</m:t>{power}</m:oMath></a14:m>").endswith("\n\nA=πr^2\n")
+    assert _convert(f"<a14:m><m:oMath><m:t>A=π</m:t>{power}</m:oMath></a14:m>").endswith("\n\nA=πr²\n")
 
 
 def test_lists_have_their_numbers() -> None:
