@@ -14,6 +14,7 @@ from roamtui.convert.pdf.tables import (
     UNITS,
     YEAR,
     Column,
+    are_aligned,
     compute_label_gap,
     is_data_row,
     is_printed_figure,
@@ -31,10 +32,6 @@ _DATE = re.compile(
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
-_STACKED_SHIFT_MAX = 4.0
-"""Maximum distance in points between the centres or edges of two lines of one head."""
-_OVERLAP_MIN = 0.25
-"""Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
 """Maximum distance between the centres of a head and its columns, as a share of their mean width."""
 _SPAN_TOLERANCE_MIN = 6.0
@@ -165,11 +162,7 @@ class _TableLayout(NamedTuple):
 
     def _find_span(self, cell: PageCell) -> _Span:
         overlaps = [min(cell.x1, x1) - max(cell.x0, x0) for x0, x1 in self.columns]
-        over = [
-            number
-            for number, ((x0, x1), overlap) in enumerate(zip(self.columns, overlaps, strict=True))
-            if overlap > _OVERLAP_MIN * min(cell.x1 - cell.x0, x1 - x0)
-        ]
+        over = [number for number, overlap in enumerate(overlaps) if overlap > 0]
         over = over or [overlaps.index(max(overlaps))]
         return _Span(over[0], over[-1])
 
@@ -254,8 +247,7 @@ class _PlacedHeads:
             return None
         line = below[0].cell
         is_alone = sum(_touch(other, line) for other in row) == 1
-        shifts = (cell.x0 - line.x0, cell.x1 - line.x1, (cell.x0 + cell.x1 - line.x0 - line.x1) / 2)
-        return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
+        return below[0].span if is_alone and are_aligned(cell, line) else None
 
     def _compute_span(self, cell: PageCell, number: int, overlaps: Sequence[_Span]) -> _Span:
         """Return the columns that a cell is centred above. They have all columns of a head below, or none."""

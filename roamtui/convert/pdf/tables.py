@@ -263,7 +263,7 @@ def _find_word_table(rows: Sequence[PageRow], low: int, start: int) -> PageTable
         joined = _add_cells(columns, row)
         if len(joined) < max(2, len(columns)) or (index > start and row.top <= rows[index - 1].top):
             break
-        aligned = [cell for cell in row.cells if any(_are_aligned(cell, model) for model in models)]
+        aligned = [cell for cell in row.cells if any(are_aligned(cell, model) for model in models)]
         is_new = len(aligned) < len(row.cells)
         if models and is_new and (not aligned or len(joined) == len(columns)):
             break
@@ -288,7 +288,8 @@ def _find_word_table(rows: Sequence[PageRow], low: int, start: int) -> PageTable
     return PageTable(first, end, start - first + len([*bold]), columns)
 
 
-def _are_aligned(cell: PageCell, model: PageCell) -> bool:
+def are_aligned(cell: PageCell, model: PageCell) -> bool:
+    """Return whether two cells are above each other: their left or right edges, or their centres."""
     left = cell.x0 - model.x0
     right = cell.x1 - model.x1
     return min(abs(left), abs(right), abs(left + right) / 2) < _SHIFT_MAX
