@@ -105,9 +105,9 @@ def test_two_calls_lead_to_any_of_ten_thousand_sections(text: str, calls_max: in
     assert _find_unreached(make_library(text), None, calls_max) == []
 
 
-@pytest.mark.parametrize("name", list_documents("books/*.md"))
+@pytest.mark.parametrize("name", list_documents("books/*.md")[2::3])
 def test_two_calls_lead_to_any_section_of_a_book(name: str) -> None:
     library = read_book(name)
-    calls_max = 3 if "bgb" in name or "openapi" in name else 2  # most of these stands four to seven levels down
+    calls_max = 3 if "bgb" in name else 2  # most of it stands four to seven levels down
     unreached = [one for one in _find_unreached(library, None, calls_max) if library.count_tokens(one)[0] <= 4_000]
     assert unreached == []
