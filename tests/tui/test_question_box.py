@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
+from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
 from roamtui.tui.actions import Scope
@@ -189,9 +190,16 @@ async def test_questions_that_wait_when_the_app_ends_come_back_one_by_one_above_
         assert "Kept from" not in ui.text
 
 
+@pytest.fixture
+def draft(store: ConversationStore) -> None:
+    """Have a draft that was kept last time."""
+    file = DraftFile(store, "bakery.md", "0123456789ab")
+    file.write(["old"])
+    file.close()
+
+
+@pytest.mark.usefixtures("draft")
 async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: ConversationStore) -> None:
-    async with running(make_app(store=store)) as ui:
-        await ui.press(*"old")
     app = make_app(store=store)
     app.main_screen.question_box.fill("new")
     async with running(app) as ui:
@@ -201,14 +209,13 @@ async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: C
         assert ui.box.text == "old"
 
 
+@pytest.mark.usefixtures("draft")
 @pytest.mark.parametrize(
     ("keys", "text"), [(("e", "r"), "older"), (("ctrl+c", "n"), "n"), (("ctrl+c", "ctrl+z", "e"), "olde")]
 )
 async def test_a_kept_draft_stands_in_the_box_as_if_it_were_just_typed(
     keys: Sequence[str], text: str, store: ConversationStore
 ) -> None:
-    async with running(make_app(store=store)) as ui:
-        await ui.press(*"old")
     async with running(make_app(store=store)) as ui:
         await ui.wait_until("Kept from last time")
         await ui.press_until(lambda: ui.box.text == text, *keys)
@@ -337,20 +344,18 @@ async def test_the_path_of_a_file_is_not_asked_at_once(tmp_path: Path) -> None:
         assert questions(ui) == [f"'{file}'"]
 
 
-@pytest.mark.parametrize(
-    ("keys", "text"),
-    [
-        ([*"/etc/passwd is where?"], "/etc/passwd is where?"),
-        ([*"/outl", "escape"], "/outl"),
-        ([*"/outl", "f1"], "/outl"),
-        (["/", "escape", "x"], "x"),
-        (["/", "backspace", "x"], "x"),
-    ],
-)
-async def test_a_question_may_begin_with_a_slash(keys: list[str], text: str) -> None:
+async def test_a_question_may_begin_with_a_slash() -> None:
     async with running(make_app()) as ui:
-        ui.type_at_once(*keys)
-        await ui.wait_until(lambda: ui.app.screen is ui.main and ui.box.text == text)
+        for keys, text in (
+            ([*"/etc/passwd is where?"], "/etc/passwd is where?"),
+            ([*"/outl", "escape"], "/outl"),
+            ([*"/outl", "f1"], "/outl"),
+            (["/", "escape", "x"], "x"),
+            (["/", "backspace", "x"], "x"),
+        ):
+            ui.box.clear()
+            ui.type_at_once(*keys)
+            await ui.wait_until(lambda: ui.app.screen is ui.main and ui.box.text == text)  # noqa: B023
 
 
 async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:
