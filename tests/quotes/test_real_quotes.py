@@ -1,4 +1,7 @@
-"""Quotes from real documents and those that people judged: true ones are found, and false ones are not."""
+"""Quotes from real documents and those that people judged: true ones are found, and false ones are not.
+
+The handbook is here everywhere, the other documents only with the folder of real ones.
+"""
 
 import json
 from typing import Any
@@ -7,11 +10,12 @@ import pytest
 
 from roamtui.quotes.find import find_quote
 from tests.benchmarks.quotes import IS_THERE, Source, judge_false, judge_true
-from tests.real_documents import find_data_dir, list_documents, read_document
+from tests.real_documents import PROJECT_DIR, find_data_dir, list_documents, read_document
 
-_FILES = list_documents("books/us-constitution.md", "financebench/pdfs/AMCOR_2023Q4_EARNINGS.pdf")
+_HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
+_FILES = list_documents("financebench/pdfs/AMCOR_2023Q4_EARNINGS.pdf")
 _CONTRACTS = tuple(list_documents("sets/cuad-contracts/docs/*.md")[:5])
-_SOURCES: list[Source] = [*((name,) for name in _FILES), *([_CONTRACTS] if _CONTRACTS else [])]
+_SOURCES: list[Source] = [*((name,) for name in (_HANDBOOK, *_FILES)), *([_CONTRACTS] if _CONTRACTS else [])]
 _SETS = ("cuad-contracts", "dstc10-followups", "dstc11-followups", "vespa-docs")
 _QUOTES = 35
 _LENGTH = 30_000
