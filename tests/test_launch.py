@@ -159,23 +159,14 @@ def test_without_a_terminal_a_missing_file_is_named_first(monkeypatch: pytest.Mo
         Launch(bootstrap=Bootstrap(), sources=("missing.mdd",)).run()
 
 
-@pytest.mark.parametrize("option", ["--continue", "--conversation=abc", "--watch"])
-def test_a_table_refuses_options_of_conversations(
-    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_refuses_options_of_conversations_and_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = define(tmp_path, write_leases(tmp_path / "leases"), PERIOD)
     with closing(TableLog(table)) as log:
         log.begin_run()
-    assert main([str(tmp_path), option]) == 2
-    assert "a table has no conversation" in capsys.readouterr().err
-
-
-def test_a_table_is_not_shown_in_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = define(tmp_path, write_leases(tmp_path / "leases"), PERIOD)
-    with closing(TableLog(table)) as log:
-        log.begin_run()
-    assert main([str(tmp_path), "--plain"]) == 2
-    assert "a table needs the app" in capsys.readouterr().err
+    for option in ("--continue", "--conversation=abc", "--watch", "--plain"):
+        assert main([str(tmp_path), option]) == 2
+        words = "a table needs the app" if option == "--plain" else "a table has no conversation"
+        assert words in capsys.readouterr().err
 
 
 def test_the_demo_plays_in_lines_on_a_dumb_terminal(

@@ -96,14 +96,6 @@ async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_requ
     assert (last.stopped, last.answer) == (StopReason.ERROR, text)
 
 
-async def test_an_answer_without_a_latin_letter_is_no_request_to_read() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    for text in (f"Да, это разрешено [{fees}].", f"はい、「有料」です[{fees}]。"):
-        model_of(agent).add_replies(saying(text))
-        assert (await answer(agent)).answer == text
-
-
 async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> None:
     agent = make_agent([expanding("Fees"), expanding("Fees"), expanding("Fees"), saying("Not found: no.")])
     assert (await answer(agent)).stopped is StopReason.NOT_FOUND

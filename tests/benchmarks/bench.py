@@ -15,8 +15,6 @@ from contextlib import closing
 from functools import lru_cache, partial
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-
 from roamtui.document.parse import parse_document
 from tests.benchmarks.long_conversation import bench_long_conversation
 from tests.benchmarks.measuring import TABLE_HEADER, compare, timed
@@ -65,18 +63,9 @@ def _start_program(program: Sequence[str | Path], words: Sequence[str], home: Pa
             terminal.wait_for(word.encode())
 
 
-def bench_opening() -> list[str]:
-    """Headings, ids and sizes of 1 MB beside a full parse."""
-    text = make_text(1_000_000)
-    opening = timed(lambda: parse_document(text).tokens_before)
-    parsing = timed(partial(MarkdownIt("commonmark").enable("table").parse, text))
-    return [compare("find the headings of 1 MB / parse it with markdown-it-py", opening, parsing, turns=5)]
-
-
 BENCHES: dict[str, Callable[[], list[str]]] = {
     "help": bench_help,
     "first-screen": bench_first_screen,
-    "opening": bench_opening,
     "tree": lambda: asyncio.run(bench_tree()),
     "long": lambda: asyncio.run(bench_long_conversation()),
 }

@@ -129,4 +129,10 @@ def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunComman
     copied = run("ask", garden, "And a spade?", "--conversation", newest, "--json")
     assert copied.json["conversation"] not in (first, newest)
     assert "An entry of this conversation cannot be read, so you are now in a copy" in copied.err
-    assert "It is damaged" in run("conversations").out
+    listed = {line.split()[0]: line for line in run("conversations", "--all").out.splitlines()}
+    assert re.search(r"When is the tap locked\?  \(1 question.*\)  It is damaged: the rest", listed[newest])
+    exported = run("conversations", "export", newest)
+    assert "When is the tap locked?" in exported.out
+    assert exported.err == f"roamtui: conversation {newest}: It is damaged: the rest cannot be read.\n"
+    log.write_bytes(b"\xff" + log.read_bytes())
+    assert "  It is damaged, or is not a roamtui conversation.\n" in run("conversations", "--all").out
