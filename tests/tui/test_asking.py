@@ -124,7 +124,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         await ui.press_until(lambda: not ui.main.is_asking, "ctrl+c")
         await ui.pause()
         assert ui.exchanges[-1].stopped is StopReason.CANCELLED
-        assert shown(ui).endswith("\n\nForty loaves\n\nstopped")
+        assert shown(ui).endswith("\n\nForty loaves\n\nstopped, so the answer is cut off")
         assert not ui.main.status_line.reply.is_running
         assert ui.app.is_running
 
