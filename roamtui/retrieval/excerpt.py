@@ -201,9 +201,9 @@ def cut_excerpt(
     """Return the bounds of the parts of a text that answer best, in order. A bare heading has none.
 
     These are the passages of the best sentences and, if there is room, the passages after and before them. A
-    long passage is cut: a part of a table comes with its head, a part of code with its fences. All parts
-    together have at most `tokens_max` tokens. A text with at most `tokens_max` or `whole_max` tokens is
-    returned whole.
+    long passage is cut: a part of a table comes with its head, a part of code with its fences, and a sentence
+    that introduces a table or code with the best row or line of it. All parts together have at most
+    `tokens_max` tokens. A text with at most `tokens_max` or `whole_max` tokens is returned whole.
     """
     if len(text) > READ_LENGTH_MAX:
         text = _LAST_WORD.sub("", text[:READ_LENGTH_MAX])  # the last word may be cut
@@ -222,8 +222,8 @@ def cut_excerpt(
         chosen.extend(added if has_room else ())
         return has_room
 
-    best = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
-    for sentence in best:
+    best = rank_sentences(text, matcher)
+    for sentence in best[:_SENTENCES_MAX]:
         start, end = sentence.start, sentence.end
         room = tokens_max - _count_tokens(text, chosen)
         if room < tokens_max // 4:  # too little for a further sentence with its context
@@ -234,7 +234,9 @@ def cut_excerpt(
             for span in (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index]):
                 add_spans(span)
             continue
-        frame = _find_frame(text, start)
+        inside = (each for each in (sentence, *best) if passage[0] <= each.start < passage[1])
+        row = next((each for each in inside if _find_frame(text, each.start)), None)
+        frame = [] if row is None else [*_find_frame(text, row.start), _get_line(text, row.start, row.end)]
         part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
         if part is None or not add_spans(*frame, part):
             add_spans((start, end))

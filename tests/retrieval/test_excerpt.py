@@ -134,6 +134,14 @@ def test_a_row_comes_with_the_heads_of_its_table() -> None:
     assert "| Animal | Price |" in found
 
 
+def test_a_sentence_that_introduces_a_table_comes_with_the_row_that_is_asked_for() -> None:
+    table = f"| Animal | Crowns |\n|---|---|\n{_ROWS}| Beaver | 99 crowns |\n{_ROWS}"
+    found = "\n".join(_excerpts(f"{_FILLER * 20}\n\nThe price list of animals:\n\n{table}", "price list: beaver"))
+    assert found.startswith("The price list of animals:")
+    assert "| Animal | Crowns |" in found
+    assert "| Beaver | 99 crowns |" in found
+
+
 def test_code_is_whole_or_comes_with_its_fences() -> None:
     code = "```python\nadd_heron(\n    1,\n)\n```"
     text = f"## Fees\n\n{_FILLER * 40}\n\n{code}\n\n{_FILLER * 40}\n"
