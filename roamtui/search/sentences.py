@@ -30,7 +30,8 @@ RANKED_LENGTH_MAX = 20_000
 READ_LENGTH_MAX = 200_000
 """Excerpts and passages come from this many characters at the start of a section."""
 SNIPPET_WIDTH_MAX = 240
-_TERMS_MAX = 8
+_PLACE_WIDTH = 80
+"""Width of the words around each term in a line that is cut. With less, sentences get torn."""
 _COUNTED_GAP = re.compile(r"\[… [\d,]+ words?\]")
 
 
@@ -157,6 +158,7 @@ def make_snippet(text: str, matcher: TermMatcher) -> str:
 
 def cut_around_terms(words: str, matcher: TermMatcher, width: int) -> str:
     """Cut a line to at most `width` cells around the first terms of a question. A gap is ``[…]``."""
-    found = tuple((start, end) for start, end, _ in matcher.list_occurrences(words)[:_TERMS_MAX])
+    places = matcher.list_occurrences(words)[: width // _PLACE_WIDTH]
+    found = tuple((start, end) for start, end, _ in places)
     parts = QuotedSentence(sentence=words, quoted=found).cut(width)
     return _COUNTED_GAP.sub("[…]", "".join(part.text for part in parts)).rstrip()
