@@ -78,8 +78,18 @@ def complete_follow_up(questions: Sequence[str]) -> str:
 
 def stands_alone(question: str) -> bool:
     """Return whether a follow-up is a question by itself, like "and how do I pay?", not "and for a car?"."""
-    words = tokenise(_FOLLOW_UP.sub("", question, count=1))
+    words = _split_follow_up(question)
     return len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
+
+
+def names_subject(question: str) -> bool:
+    """Return whether a follow-up names something of its own, like "and for a car?", not "and what else?"."""
+    words = _split_follow_up(question)
+    return bool(words) and words[0] not in ASKING_WORDS
+
+
+def _split_follow_up(question: str) -> Sequence[str]:
+    return tokenise(_FOLLOW_UP.sub("", question, count=1))
 
 
 def search_question(

@@ -400,6 +400,8 @@ async def test_the_words_of_a_follow_up_itself_come_first() -> None:
     lacking = await talk.ask("and the helicopter?")
     assert lacking.stopped is StopReason.NONE_CLOSE, "its passages have only words of the question before"
     assert lacking.answer.startswith("These are the nearest passages, but none matches closely.")
+    asking = await talk.ask("and what else?")
+    assert asking.stopped is StopReason.NEAREST, "it has no words of its own"
 
 
 async def test_a_conversation_that_is_only_opened_elsewhere_leaves_no_copy(tmp_path: Path) -> None:
