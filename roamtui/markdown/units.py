@@ -8,7 +8,7 @@ is asked for. A sentence is a part of the source of a unit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
@@ -131,9 +131,34 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return " | ".join(filter(None, (cell.words.strip() for cell in self.cells)))
 
     @cached_property
+    def columns(self) -> tuple[tuple[str, VisibleText], ...]:
+        """The head and the text of each cell of a row that has text.
+
+        A currency sign in its own cell joins its figure.
+        """
+        columns: list[tuple[str, list[VisiblePiece]]] = []
+        last = ""
+        for cell, head in zip(self.cells, self._column_headers or [""] * len(self.cells), strict=True):
+            if not cell.text.strip():
+                continue
+            if columns and columns[-1][0] == head and (_is_sign(last) or _is_sign(cell.text)):
+                columns[-1][1].extend((VisiblePiece(" "), *cell.pieces))
+            else:
+                columns.append((head, [*cell.pieces]))
+            last = cell.text
+        return tuple((head, VisibleText(tuple(pieces))) for head, pieces in columns)
+
+    @cached_property
     def as_row(self) -> VisibleText:
         """A row with its column heads: ``Fees | 2022 — | 2021 5``. Empty cells are left out."""
-        return VisibleText(tuple(_write_row(self.cells, self._column_headers)))
+        pieces: list[VisiblePiece] = []
+        for head, cell in self.columns:
+            pieces += [VisiblePiece(" | ")] if pieces else []
+            pieces += [VisiblePiece(f"{head} ")] if head else []
+            pieces += cell.pieces
+        if self._column_headers is None and len(self.cells) > 1:
+            pieces.append(VisiblePiece(_NO_HEADS))
+        return VisibleText(tuple(pieces))
 
     @cached_property
     def header_words(self) -> str:
@@ -322,25 +347,6 @@ def _read_words(words: Words, links: Sequence[Link]) -> VisiblePiece:
         return VisiblePiece(" ")
     is_reference = link is not None and link.is_reference_mark
     return VisiblePiece(words.text, words.start, words.end, words.emphasis, words.is_image, is_reference)
-
-
-def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None) -> Iterator[VisiblePiece]:
-    """Yield the pieces of a row with its column heads. A currency sign in its own cell joins its figure."""
-    last = ""
-    last_head = ""
-    for cell, head in zip(cells, heads or [""] * len(cells), strict=True):
-        if not cell.text.strip():
-            continue
-        is_apart = last and last_head == head and (_is_sign(last) or _is_sign(cell.text))
-        if last:
-            yield VisiblePiece(" " if is_apart else " | ")
-        if head and not is_apart:
-            yield VisiblePiece(f"{head} ")
-        yield from cell.pieces
-        last = cell.text
-        last_head = head
-    if heads is None and len(cells) > 1:
-        yield VisiblePiece(_NO_HEADS)
 
 
 def _is_sign(text: str) -> bool:

@@ -487,7 +487,7 @@ class _RowJoiner:
 
     def read_key_sentence(self, text: str, start: int, end: int) -> KeySentence:
         """Read a key sentence and, for a row, the joined row with most words of the question."""
-        key_sentence = read_key_sentence(text, start, end)
+        key_sentence = read_key_sentence(text, start, end, self._matcher)
         unit = get_unit(text, start)
         if not self.join_row(unit):
             return key_sentence

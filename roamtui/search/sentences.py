@@ -46,16 +46,21 @@ class RankedSentence(Struct, frozen=True):
     """The terms that it contains. A row has those of its column heads too."""
 
 
-def read_key_sentence(text: str, start: int, end: int) -> KeySentence:
+def read_key_sentence(text: str, start: int, end: int, matcher: TermMatcher) -> KeySentence:
     """Read the sentence, row or line of code at a place of a Markdown text.
 
-    It has no markup but tildes around struck-out words.
+    It has no markup but tildes around struck-out words. After its first cell, a row has the columns first
+    whose heads have most words of a question: ``Fees | 2021: 5 | 2022: 4``.
     """
     source = text[start:end]
     unit = get_unit(text, start)
     words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
-    row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.header_words else ""
-    return KeySentence(words, row)
+    if not unit.header_words:
+        return KeySentence(words)
+    (name_head, name), *others = unit.columns
+    others.sort(key=lambda column: len(matcher.find_terms(column[0])), reverse=True)
+    cells = [f"{head}: {cell.words}" if head else cell.words for head, cell in others]
+    return KeySentence(words, sanitise_line(" | ".join((f"{name_head} {name.words}", *cells))))
 
 
 def list_related_words(
@@ -152,7 +157,7 @@ def make_snippet(text: str, matcher: TermMatcher) -> str:
     A row has its column heads.
     """
     best = rank_sentences(text[:RANKED_LENGTH_MAX], matcher, limit=1)
-    shown = read_key_sentence(text, best[0].start, best[0].end).shown if best else ""
+    shown = read_key_sentence(text, best[0].start, best[0].end, matcher).shown if best else ""
     return cut_around_terms(shown, matcher, SNIPPET_WIDTH_MAX)
 
 

@@ -176,7 +176,7 @@ def test_a_passage_of_an_offline_answer_stands_there_once_and_is_read_again() ->
     (passage,) = agent.conversation.state.exchanges[0].citations
     exported = render_markdown(agent.conversation.state, "x.md")
     assert exported.count("| South | ten |") == 1
-    assert "   In full: Lamp South | Lit at ten" in exported
+    assert "   In full: Lamp South | Lit at: ten" in exported
     assert [claim.quote for claim in read_claims(exported, "x.md")] == [passage.quote]
 
 

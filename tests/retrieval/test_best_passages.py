@@ -79,7 +79,13 @@ def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
         "# Deposits\n\nA deposit is held.\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
     )
     passages = choose_passages(library, "deposit for a chainsaw", Searcher(library).search(library, "deposit chainsaw"))
-    assert passages[0].key_sentence.row == "Class C | Deposit £100"
+    assert passages[0].key_sentence.row == "Class C | Deposit: £100"
+
+
+def test_a_row_has_the_columns_first_that_the_question_names() -> None:
+    table = "| In $ million | 2023 | 2022 | Change |\n|---|---|---|---|\n| Sales | 9 | 8 | 1 |\n| Costs | 7 | 6 | 1 |\n"
+    shown = _read_likeliest("What were the sales of 2022?", table).shown
+    assert shown == "In $ million Sales | 2022: 8 | 2023: 9 | Change: 1"
 
 
 def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_although_no_search_found_it() -> None:
@@ -90,7 +96,7 @@ def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_althoug
     )
     hits = [Hit(section_id=id_of(library, title), score=1.0, why="") for title in ("Punts", "Deposits")]
     passages = choose_passages(library, "whats the deposit for a punt", hits)
-    assert passages[0].key_sentence.row == "Class C | Deposit £100"
+    assert passages[0].key_sentence.row == "Class C | Deposit: £100"
     assert passages[0].key_sentence.beside == "Class C | Covers punts"
     passages = choose_passages(library, "whats the deposit of £100 for a punt", hits)
     assert passages[0].key_sentence.beside == "Class C | Covers punts", "not the row itself"
@@ -196,7 +202,7 @@ def test_meaning_chooses_a_row_only_of_a_table_too_long_to_show(others: int, sho
     table = (
         f"Fees depend on the class.\n\n| Class | Fee |\n|---|---|\n| Barge | 5 crowns |\n| Punt | 3 crowns |\n{rows}"
     )
-    compare = _prefer("Class Punt | Fee 3 crowns")
+    compare = _prefer("Class Punt | Fee: 3 crowns")
     assert _read_likeliest("What is the fee for a small boat?", table, compare).words == shown
     assert _read_likeliest("What is the fee for a punt?", table).words == "Punt | 3 crowns", "a word chooses it"
 

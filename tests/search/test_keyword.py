@@ -62,7 +62,7 @@ def test_a_snippet_has_no_markup_and_a_row_has_its_column_heads() -> None:
     library = make_library(text)
     search = partial(Searcher(library).search, library, with_snippets=True)
     assert search("zebra")[0].snippet == "A zebra of ours eats hay."
-    assert search("okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
+    assert search("okapi hay")[0].snippet == "Animal Okapi | Hay: 5 kg"
 
 
 def test_a_snippet_of_a_long_sentence_shows_the_words_of_the_query() -> None:

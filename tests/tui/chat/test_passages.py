@@ -92,7 +92,7 @@ async def test_a_card_shows_below_a_row_the_row_of_another_table_that_says_what_
     async with running(make_offline_app(text=classes + fees), LARGE) as ui:
         await show_cards(ui, "deposit for a punt")
         lines = list_lines(ui)
-        start = lines.index("│ Class C | Deposit £100")
+        start = lines.index("│ Class C | Deposit: £100")
         assert lines[start - 1].endswith("has: deposit")
         assert lines[start + 1 : start + 3] == ["│ Class C | Covers punts", "│ ▸ whole passage"]
 
