@@ -14,7 +14,9 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block
 from roamtui.markdown.layout import MarkdownLayout, View
+from roamtui.markdown.lines import measure
 from roamtui.markdown.parser import parse_markdown
+from roamtui.markdown.quoted_sentence import KeySentence
 from roamtui.outline.labels import PATH_STEP
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_citation
@@ -91,7 +93,8 @@ class PassageCardList:
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             self.first_line = self.first_line if index else len(lines)
             if card.passage.key_sentence.words and index not in self._unfolded:
-                shown = wrap(Content(card.passage.key_sentence.shown), room)
+                parts = _divide_key_sentence(card.passage.key_sentence, room)
+                shown = [line for part in parts for line in wrap(Content(part), room)]
             else:
                 laid_out = MarkdownLayout(width=room, view=View.CARD).lay_out(drawn.blocks)
                 shown = [render_line(line, room) for line in laid_out]
@@ -106,6 +109,21 @@ class PassageCardList:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
+
+
+def _divide_key_sentence(key_sentence: KeySentence, width: int) -> list[str]:
+    """Divide a row into lines of whole columns, so that each figure stands beside its head."""
+    if not key_sentence.row:
+        return [key_sentence.words]
+    first, *others = key_sentence.row.split(" | ")
+    lines = [first]
+    for column in others:
+        longer = f"{lines[-1]} | {column}"
+        if measure(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(column)
+    return lines
 
 
 def _make_card(card: PassageCard, library: Library) -> _DrawnCard:

@@ -97,6 +97,21 @@ async def test_a_card_shows_below_a_row_the_row_of_another_table_that_says_what_
         assert lines[start + 1 : start + 3] == ["│ Class C | Covers punts", "│ ▸ whole passage"]
 
 
+async def test_a_card_divides_a_row_only_between_its_columns() -> None:
+    heads = " | ".join(f"Year ended December 31, {year}" for year in (2024, 2023, 2022))
+    rows = "".join(f"| {name} | 7,001 | 6,001 | 5,001 |\n" for name in ("Sales", *"ABCDEFGH"))
+    text = f"# Results\n\n| In thousands | {heads} |\n|---|---|---|---|\n{rows}"
+    async with running(make_offline_app(text=text), (60, 20)) as ui:
+        await show_cards(ui, "sales in 2023")
+        lines = list_lines(ui)
+        start = lines.index("│ In thousands Sales")
+        assert lines[start + 1 : start + 4] == [
+            "│ Year ended December 31, 2023: 6,001",
+            "│ Year ended December 31, 2024: 7,001",
+            "│ Year ended December 31, 2022: 5,001",
+        ]
+
+
 async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
     async with running(make_offline_app(text=LONG), LARGE) as ui:
         await show_cards(ui, "What is the fee for tiny bicycles in Norway?")
