@@ -21,7 +21,7 @@ from roamtui.conversation.budget import RequestBudget, share_window
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked, SectionsSearched, WarningRaised
 from roamtui.conversation.log import get_time
-from roamtui.conversation.question_flow import estimate_hits_room, prepare_question, start_question
+from roamtui.conversation.question_flow import estimate_hits_room, make_room, prepare_question, start_question
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions
@@ -53,8 +53,11 @@ class RequestBuilder(Struct, kw_only=True):
         state = fold_events(state, *prepare_question(state, options))
         found = QuestionContext()
         if self.options.sends_hits:
-            room = estimate_hits_room(state, question, await self._build_prompt_context(state))
-            view = make_view(state, room_tokens=room)
+            context = await self._build_prompt_context(state)
+            room = estimate_hits_room(state, question, context)
+            # What will be left out of the transcript to make room is not there to be named.
+            kept = fold_events(state, *make_room(state, context, room))
+            view = make_view(kept, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
             found = await choose_question_context(
                 self.searcher, view, question, options.within, earlier, warn=self._warn

@@ -67,35 +67,38 @@ def start_question(
     budget = context.budget
     question_tokens = _estimate_question(asked, context)
     hits_tokens = estimate_tokens(context.hits_text)
-    events = _make_room(state, context, question_tokens + hits_tokens)
+    events = make_room(state, context, question_tokens + hits_tokens)
     cleared = fold_events(state, *events)
     taken = estimate_message_tokens(cleared.iter_messages()) + question_tokens + hits_tokens
     room = max(0, min(budget.open_max, budget.messages_max - taken))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the
     # deliveries.
-    pending = _deliver_pending(fold_events(cleared, asked), room)
-    asked = replace(asked, sections=pending.sections)
+    # Opened sections come before the search results, so they cannot refer to the excerpts.
+    opening = replace(asked, excerpts=(), named_words=())
+    pending = _deliver_pending(fold_events(cleared, opening), room)
+    opening = replace(opening, sections=pending.sections)
     # Sections that are opened with the question get what the pending ones leave.
     left_room = max(0, room - sum(estimate_tokens(result.text) for result in pending.results))
     command = OpenSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=left_room)
-    found = open_for_agent(fold_events(cleared, asked), command)
+    found = open_for_agent(fold_events(cleared, opening), command)
     found_texts = [result.text for result in found.results if result.status is OpenStatus.OPENED]
     parts = []
-    if pending.results:
-        parts += ["Opened since your last answer:", *(result.text for result in pending.results)]
+    # the model needs no line for a section of which it has all text
+    if texts := [result.text for result in pending.results if result.tokens or not result.status.is_open]:
+        parts += ["Opened since your last answer:", *texts]
     if found_texts:
         parts += [OPENED_LEAD, *found_texts]
     if context.hits_text:
         parts.append(context.hits_text)
     parts += list_remarks(cleared, asked.within, context)
-    asked = replace(asked, preface="\n\n".join(parts))
+    asked = replace(asked, sections=pending.sections, preface="\n\n".join(parts))
     without_room = tuple(result for result in pending.results if result.status is OpenStatus.NO_ROOM)
     refused = (replace(pending, results=without_room, sections=()),) if without_room else ()
-    opening = (found,) if found_texts else ()
-    return (*preparation, *events, asked, *refused, *context.search_events, *opening)
+    opened = (found,) if found_texts else ()
+    return (*preparation, *events, asked, *refused, *context.search_events, *opened)
 
 
-def _make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:
+def make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:
     """Make room for a question that needs `needed_tokens`: shrink the transcript if it is too long.
 
     In mode `FRESH`, close the sections of earlier questions first. Rebuild the transcript if a section was

@@ -278,6 +278,18 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             add_delivered(bounds, section.deliveries)
         return bounds
 
+    def collect_excerpts(self) -> dict[str, list[Bounds]]:
+        """Collect the ranges of text that searches showed in the transcript, by document key."""
+        bounds: dict[str, list[Bounds]] = {}
+        first = self.rebuilt.first_with_steps
+        for index, exchange in enumerate(self.exchanges[first:]):
+            is_cut = index == 0 and self.rebuilt.preface is not None  # the preface may lack the excerpts
+            steps = exchange.steps[self.rebuilt.first_step if is_cut else 0 :]
+            shown = [*(() if is_cut else (exchange,)), *(use for step in steps for use in step.uses)]
+            for each in shown if not exchange.is_stale else ():
+                add_delivered(bounds, {*each.excerpts}.difference(each.named_words))
+        return bounds
+
     def collect_read(self) -> dict[str, list[Bounds]]:
         """Collect the ranges of all text that the model got, by document key, with the heads of tables.
 

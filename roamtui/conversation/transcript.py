@@ -17,6 +17,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import Events, make_close_events
+from roamtui.outline.delivered import add_delivered, count_span_tokens, subtract_delivered
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
 from roamtui.sanitiser import sanitise_text
@@ -79,6 +80,8 @@ def make_rebuild_event(
     is_kept = state.is_asking and preface is None
     before = exchanges[-1].open_before if is_kept else state.open_sections.values()
     earlier = {span for section in before for span in section.deliveries}
+    if is_kept:
+        earlier |= _list_in_earlier_excerpts(state)
     first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
     parts = []
     # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for
@@ -102,6 +105,16 @@ def make_rebuild_event(
         preface=preface,
         first_step=len(exchanges[-1].steps) if preface is not None else 0,
     )
+
+
+def _list_in_earlier_excerpts(state: ConversationState) -> set[Span]:
+    """List the texts of open sections that are in excerpts of earlier questions."""
+    excerpts: dict[str, list[Bounds]] = {}
+    for exchange in state.exchanges[:-1]:
+        if not exchange.is_stale:
+            add_delivered(excerpts, exchange.iter_excerpts())
+    texts = (span for section in state.open_sections.values() for span in section.deliveries)
+    return {span for span in texts if subtract_delivered(span, excerpts) != [span]}
 
 
 def _render_open_sections(state: ConversationState, earlier: set[Span]) -> list[str]:
@@ -199,7 +212,7 @@ def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> 
         if section.deliveries and not deliveries:
             closing.append(section.section_id)
         elif deliveries != section.deliveries:
-            tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
+            tokens = count_span_tokens(state.library, deliveries)
             kept[section.section_id] = replace(section, deliveries=deliveries, tokens=tokens)
     shortened = SectionsOpened(results=(), origin=Origin.AGENT, sections=tuple(kept.values()))
     return (*make_close_events(closing, CloseReason.OVERFLOW), *((shortened,) if kept else ()))

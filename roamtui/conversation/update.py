@@ -21,7 +21,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.outline.delivered import add_delivered
+from roamtui.outline.delivered import add_delivered, count_span_tokens
 from roamtui.outline.expansion import estimate_delivery_tokens, format_no_room, render_section
 from roamtui.outline.ids import parse_reference
 from roamtui.outline.labels import format_node_title
@@ -139,6 +139,7 @@ def open_for_agent(state: ConversationState, command: OpenSections) -> SectionsO
     number = len(state.exchanges)
     room = command.room_tokens
     delivered = state.collect_delivered()
+    excerpts = state.collect_excerpts()
     results: list[OpenResult] = []
     sections: dict[str, OpenedSection] = {}
     shown: list[str] = []
@@ -147,6 +148,7 @@ def open_for_agent(state: ConversationState, command: OpenSections) -> SectionsO
             library,
             requested,
             delivered=delivered,
+            excerpts=excerpts,
             nonce=state.nonce,
             nearest=command.nearest.get(requested, ()),
             part_tokens=state.options.part_tokens,
@@ -182,10 +184,11 @@ def open_for_agent(state: ConversationState, command: OpenSections) -> SectionsO
                 last_used=number,
                 content_hash=hash_own_text(library, section_id),
             )
+            tokens = section.tokens if section.deliveries else 0
             sections[section_id] = replace(
                 section,
                 deliveries=(*section.deliveries, *block.spans),
-                tokens=block.tokens + (section.tokens if section.deliveries else 0),
+                tokens=tokens + count_span_tokens(library, block.spans),
                 last_used=number,
                 is_closing=False,
             )

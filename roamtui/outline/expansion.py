@@ -1,7 +1,7 @@
 """Render blocks of expanded sections, which a model reads when it opens a section.
 
 A block consists of a line with id, path and line range, the text of the section between fences with a nonce,
-and lines for the sections below it that are not included. Text that was delivered before is not repeated,
+and lines for the sections below it that are not included. Text that the model has already is not repeated,
 but named. Text that is cut off is named too, with the way to get it. The text is the source plus ids, with
 long targets of links shortened. Quotes are checked against the source, so nothing here may change words that
 can be quoted. Ids are only at the ends of headings and links, because inside a sentence, a model would have
@@ -11,7 +11,6 @@ to leave them out of a quote.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from operator import attrgetter
 
 from msgspec import Struct
@@ -23,15 +22,36 @@ from roamtui.outline.delivered import (
     PART_TOKENS,
     WHOLE_TOKENS_MAX,
     Delivered,
+    add_delivered,
+    count_span_tokens,
+    has_all_text,
+    has_text,
+    join_all,
     join_delivered,
+    list_missing_text,
     subtract_delivered,
 )
 from roamtui.outline.ids import Reference, parse_reference
-from roamtui.outline.labels import format_library_title, format_line_range, format_node_title, format_path
+from roamtui.outline.labels import (
+    escape,
+    format_library_title,
+    format_line_range,
+    format_node_title,
+    format_path,
+    strip_heading,
+)
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
-from roamtui.text import Span, estimate_tokens, format_count, format_tokens, split_parts
+from roamtui.text import (
+    Span,
+    estimate_tokens,
+    format_count,
+    format_tokens,
+    merge_bounds,
+    shorten,
+    split_parts,
+)
 
 _LIST_TOKENS = 2_300
 """Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten
@@ -39,6 +59,8 @@ thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
+_FIRST_WORDS_LENGTH = 40
+"""Number of characters of a part of a section that name it."""
 _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _LONG_URL = re.compile(r"(?<=\]\()[^()<>\s]{121,}(?=\))")
 """A long target of a link. Other URLs are words that a reader sees, and a quote must have them whole."""
@@ -54,20 +76,22 @@ class ExpandedBlock(Struct, frozen=True, kw_only=True):
     """None if no section was found."""
     text: str
     spans: tuple[Span, ...] = ()
-    """The section text in the block, which no earlier block has delivered."""
+    """The section text that the model has with this block, and that no earlier block has delivered. Some of
+    it is in excerpts above the block."""
     tokens: int = 0
-    """Estimated tokens of `spans`."""
+    """Estimated tokens of the section text in the block."""
     is_listing: bool = False
     """Whether the block only lists children."""
     is_failed: bool = False
     """Whether the file or page of the section could not be read."""
 
 
-def render_section(
+def render_section(  # noqa: PLR0913 - most calls need only some
     library: Library,
     requested: str,
     *,
     delivered: Delivered,
+    excerpts: Delivered | None = None,
     nonce: str,
     nearest: Sequence[str] = (),
     part_tokens: int = PART_TOKENS,
@@ -75,11 +99,18 @@ def render_section(
     """Render the block of a requested section, which must be loaded.
 
     The request is an id, a part ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and
-    names the sections `nearest`. Text in `delivered` is not repeated. The fences contain `nonce`, which is
-    different in each conversation. Of a text that has several parts, of `part_tokens` each, the block has
-    the first, unless the request names another.
+    names the sections `nearest`. Text in `delivered`, and in the `excerpts` above the block, is not repeated.
+    The fences contain `nonce`, which is different in each conversation. Of a text that has several parts, of
+    `part_tokens` each, the block has the first, unless the request names another.
     """
-    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, part_tokens=part_tokens)
+    writer = _BlockWriter(
+        library=library,
+        delivered=delivered,
+        excerpts=excerpts or {},
+        given=join_all(delivered, excerpts or {}),
+        nonce=nonce,
+        part_tokens=part_tokens,
+    )
     reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
         if reference.range_numbers:
@@ -138,7 +169,9 @@ def render_open_section(
     node = library.node(section_id)
     own = node.own_content_span
     wanted = node.content_span if spans and spans[-1].end > own.end else own
-    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, part_tokens=part_tokens)
+    writer = _BlockWriter(
+        library=library, delivered=delivered, given=delivered, nonce=nonce, part_tokens=part_tokens
+    )
     return "\n".join(writer.render_block(node, wanted, spans))
 
 
@@ -153,7 +186,11 @@ def format_no_room(library: Library, section_id: str | None, requested: str, tok
 class _BlockWriter(Struct, frozen=True, kw_only=True):
     library: Library
     delivered: Delivered
-    """Text that is not repeated."""
+    """Text of open sections, which is not repeated."""
+    excerpts: Delivered = {}
+    """Text that is repeated only if naming it takes more tokens."""
+    given: Delivered
+    """Both together."""
     nonce: str
     part_tokens: int
 
@@ -175,20 +212,18 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             if count > 1:
                 rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
                 part_note = f"(Page {number} of {count} of this section's own text. {rest})"
-        new = self._compute_undelivered_spans(wanted)
-        has_text = bool(new) or bool(self.library.text_at(wanted).strip())
-        if not has_text and node.kind in LOADED_ON_DEMAND and tokens:
+        new = self._list_new_text(wanted)
+        is_blank = not self.library.text_at(wanted).strip()
+        if is_blank and node.kind in LOADED_ON_DEMAND and tokens:
             return self.make_range_block(reference)
         if new:
             lines = self.render_block(node, wanted, new)
         else:
-            where = f" ({format_line_range(self.library, wanted)}) is open already: {KNOWN_MARK}."
-            if not has_text:
-                where = ": it has no text of its own."
-            lines = [f"[{node.id}] {format_path(self.library, node.id)}{where}"]
+            where = "it has no text of its own" if is_blank else KNOWN_MARK
+            lines = [f"[{node.id}] {format_path(self.library, node.id)}: {where}."]
             if wanted.end <= own.end:
                 lines += self._list_below(node.id, {})
-        return self._make_block(node.id, [*lines, part_note] if part_note else lines, new)
+        return self._make_block(node.id, [*lines, part_note] if part_note else lines, wanted, new)
 
     def make_range_block(self, reference: Reference) -> ExpandedBlock:
         """Make the block of a range of children, with their texts if small, or else with lines for them."""
@@ -221,9 +256,9 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             documents = {library.node(child).span.doc for child in children[start:end] if library.grafts}
             first = library.node(children[start]).span
             whole = replace(first, end=library.node(children[end - 1]).span.end)
-            if len(documents) <= 1 and (new := self._compute_undelivered_spans(whole)):
+            if len(documents) <= 1 and (new := self._list_new_text(whole)):
                 text = self._render_text(parent_id, whole, new)
-                return self._make_block(parent_id, [head, *text], new)
+                return self._make_block(parent_id, [head, *text], whole, new)
         if end - start > LISTED_MAX:
             lines = ranges.describe(parent_id, range_numbers)
         else:
@@ -239,16 +274,36 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         lines = [head, *self._render_text(node.id, wanted, spans)]
         own = node.own_content_span
         if wanted.end <= own.end and wanted.start <= own.start:  # the first part lists the subsections
-            lines += self._list_below(node.id, join_delivered(self.delivered, spans))
+            lines += self._list_below(node.id, join_delivered(self.given, spans))
         return lines
 
-    def _make_block(self, section_id: str, lines: Sequence[str], new: tuple[Span, ...]) -> ExpandedBlock:
-        tokens = sum(estimate_tokens(self.library.text_at(span)) for span in new)
-        return ExpandedBlock(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
+    def _make_block(
+        self, section_id: str, lines: Sequence[str], wanted: Span, new: Sequence[Span]
+    ) -> ExpandedBlock:
+        others = subtract_delivered(wanted, join_delivered(self.delivered, new))
+        spans = [span for span in (*new, *others) if self.library.text_at(span).strip()]
+        return ExpandedBlock(
+            section_id=section_id,
+            text="\n".join(lines),
+            spans=tuple(sorted(spans, key=attrgetter("start"))),
+            tokens=count_span_tokens(self.library, new),
+        )
 
-    def _compute_undelivered_spans(self, wanted: Span) -> tuple[Span, ...]:
-        spans = subtract_delivered(wanted, self.delivered)
-        return tuple(span for span in spans if self.library.text_at(span).strip())
+    def _list_new_text(self, wanted: Span) -> tuple[Span, ...]:
+        """Return the parts of a span to write: what the model lacks, and excerpts that are short."""
+        library = self.library
+        given = join_delivered(self.delivered, ())
+        starts = library.documents_by_key[wanted.doc].columns.starts
+        for start, end in merge_bounds(self.excerpts.get(wanted.doc, ())):
+            heading = replace(wanted, start=starts[bisect_right(starts, start) - 1], end=start)
+            first = start if has_text(library, heading) else heading.start  # its heading is named with it
+            excerpt = replace(wanted, start=max(first, wanted.start), end=min(end, wanted.end))
+            if excerpt.start < excerpt.end:
+                named = f"{self.nonce}>>>\n{_format_given(library, excerpt)}\n<<<{self.nonce}"
+                if estimate_tokens(library.text_at(excerpt)) > estimate_tokens(named):
+                    add_delivered(given, [excerpt])
+        spans = list_missing_text(library, wanted, given)
+        return tuple(span for span in spans if library.text_at(span).strip())
 
     def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
         lines: list[str] = []
@@ -262,15 +317,12 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
 
     def _render_gap(self, gap: Span) -> list[str]:
         """Render a line for each part of a gap between texts: text given above, and text not given at all."""
-        missing = subtract_delivered(gap, self.delivered)
-        lines = []
+        missing = [span for span in subtract_delivered(gap, self.given) if has_text(self.library, span)]
         given = subtract_delivered(gap, join_delivered({}, missing))
+        lines = []
         for part in sorted([*given, *missing], key=attrgetter("start")):
-            if self.library.text_at(part).strip():
-                first, last, *_ = self.library.get_line_range(part)
-                names = "; ".join(_format_section_names(self.library, part))
-                state = "is not given here: open it by its id" if part in missing else "is given above"
-                lines.append(f"(The text of {names}, lines {first}-{last}, {state}.)")
+            if has_text(self.library, part):
+                lines.append(_format_given(self.library, part, is_given=part not in missing))
         return lines
 
     def _list_below(self, section_id: str, delivered: Delivered) -> list[str]:
@@ -292,26 +344,41 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
 def _has_text_of(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Return whether the model has the whole text of a section and its subsections."""
     span = library.node(section_id).content_span
-    if span.start == span.end or subtract_delivered(span, delivered):
+    if not has_all_text(library, span, delivered):
         return False
     below = (node_id for node_id in library.walk(section_id) if node_id != section_id)
     return not (library.grafts and any(library.node(node_id).own_span.doc != span.doc for node_id in below))
 
 
-def _format_section_names(library: Library, part: Span) -> list[str]:
-    document = library.documents_by_key[part.doc]
+def _format_given(library: Library, span: Span, *, is_given: bool = True) -> str:
+    """Name the largest sections that are in a span, and parts of others by the first words of the part."""
+    document = library.documents_by_key[span.doc]
     starts = document.columns.starts
-    first = bisect_right(starts, part.start) - 1
-    rows = list(takewhile(lambda row: starts[row] < part.end, range(first, len(document.columns))))
-    ids = (document.ids[row] for row in rows[:_NAMES_MAX])
-    names = [f"[{node_id}] {format_node_title(library.node(node_id))}" for node_id in ids]
-    return [*names, f"+{len(rows) - _NAMES_MAX} more"] if len(rows) > _NAMES_MAX else names
+    held = join_delivered({}, [span])
+    names = []
+    position = span.start
+    for row in range(bisect_right(starts, span.start) - 1, bisect_left(starts, span.end)):
+        node = library.node(document.ids[row])
+        part = node.own_content_span
+        part = replace(part, start=max(part.start, position), end=min(part.end, span.end))
+        if part.start >= part.end or not has_text(library, part):
+            continue
+        whole = node.content_span if has_all_text(library, node.content_span, held) else node.own_content_span
+        if has_all_text(library, whole, held):
+            names.append(f"[{node.id}] {format_node_title(node)}")
+            position = whole.end
+        else:
+            words = escape(" ".join(strip_heading(library.clean_text(part)).split()))
+            names.append(f'"{shorten(words, _FIRST_WORDS_LENGTH)}"')
+    more = [f"+{len(names) - _NAMES_MAX} more"] if len(names) > _NAMES_MAX else []
+    state = "Given above" if is_given else "Not given here, open it by id"
+    return f"({state}: {'; '.join([*names[:_NAMES_MAX], *more])})"
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
     """Render a span as a model reads it, with ids after headings and links, except `section_id`."""
     marks = list_id_marks(library, span, skipped_id=section_id)
-    text = insert_marks(library.clean_text(span).rstrip(), marks)
+    text = insert_marks(library.clean_text(span).rstrip(), marks).lstrip("\r\n")
     return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", text)
 
 

@@ -14,7 +14,14 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import UnitKind, read_units
-from roamtui.outline.delivered import Delivered, join_delivered, subtract_delivered
+from roamtui.outline.delivered import (
+    Delivered,
+    count_span_tokens,
+    has_all_text,
+    has_text,
+    join_delivered,
+    subtract_delivered,
+)
 from roamtui.retrieval import policy
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
@@ -22,8 +29,6 @@ from roamtui.search.sentences import READ_LENGTH_MAX, rank_sentences
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_bounds
 
-_HEADINGS_LENGTH_MAX = 2_000
-"""Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
 _SENTENCES_MAX = 4
 _LAST_WORD = re.compile(r"(?<=\S)\s+\S*\Z")
 _FENCE = re.compile(r"[> \t]*(?:```|~~~)")
@@ -74,7 +79,7 @@ class _Cutter:
         else:
             spans = self._excerpt(section_id, tokens_max, self._left)
         if self._choose(section_id, spans):
-            self._left -= self._count(spans)
+            self._left -= count_span_tokens(self._view.library, spans)
 
     def cut_sections(self, section_ids: Sequence[str], tokens_max: int) -> None:
         """Add hits, best first. They share at most `tokens_max` tokens in proportion to their scores."""
@@ -91,7 +96,7 @@ class _Cutter:
                 return
             spans = self._excerpt(section_id, own_max, own_max)
             if self._choose(section_id, spans):
-                self._left -= self._count(spans) + policy.HEAD_TOKENS
+                self._left -= count_span_tokens(self._view.library, spans) + policy.HEAD_TOKENS
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give the remaining tokens to hits that already have an excerpt, best first."""
@@ -101,10 +106,10 @@ class _Cutter:
             if not self._chosen.get(section_id):
                 continue
             spans = self._chosen.pop(section_id)
-            tokens = self._count(spans)
+            tokens = count_span_tokens(self._view.library, spans)
             tokens_max = tokens + self._left
             wider = self._excerpt(section_id, tokens_max, tokens_max)
-            wider_tokens = self._count(wider)
+            wider_tokens = count_span_tokens(self._view.library, wider)
             if tokens < wider_tokens <= tokens + self._left and self._is_new(wider):
                 self._left -= wider_tokens - tokens
                 spans = wider
@@ -164,35 +169,15 @@ class _Cutter:
         known = join_delivered({}, chain.from_iterable(self._chosen.values()))
         return any(subtract_delivered(span, known) for span in spans)
 
-    def _count(self, spans: Sequence[Span]) -> int:
-        return sum(estimate_tokens(self._view.library.text_at(span)) for span in spans)
-
 
 def is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt has all the text of a section."""
-    return _has_all_text(library, library.node(section_id).content_span, join_delivered({}, spans))
+    return has_all_text(library, library.node(section_id).content_span, join_delivered({}, spans))
 
 
 def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Return whether the model has all of a section's own text."""
-    return _has_all_text(library, library.node(section_id).own_content_span, delivered)
-
-
-def _has_all_text(library: Library, span: Span, delivered: Delivered) -> bool:
-    """Return whether some of a span is delivered, and the rest has only headings."""
-    left = subtract_delivered(span, delivered)
-    is_delivered = span.start < span.end and left != [span]
-    return is_delivered and not any(
-        part.end - part.start > _HEADINGS_LENGTH_MAX or has_text(library, part) for part in left
-    )
-
-
-def has_text(library: Library, span: Span) -> bool:
-    """Return whether a span contains text other than headings."""
-    text = library.clean_text(span)
-    if not text.strip():  # as between most paragraphs
-        return False
-    return any(unit.kind is not UnitKind.HEADING for unit in read_units(text).units)
+    return has_all_text(library, library.node(section_id).own_content_span, delivered)
 
 
 def cut_excerpt(

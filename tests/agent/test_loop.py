@@ -1,5 +1,6 @@
 """The loop: requests, tool calls, costs, how a question ends, and requests that fit the window."""
 
+import re
 from itertools import cycle, islice, pairwise
 
 import pytest
@@ -7,10 +8,12 @@ from msgspec.structs import replace
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, REPEATED_CALL
-from roamtui.conversation.events import CloseReason, QuestionAnswered, SectionsClosed, StopReason, ToolFinished
+from roamtui.conversation.events import CloseReason, Origin, QuestionAnswered, SectionsClosed, StopReason, ToolFinished
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.messages import Message, Usage
+from roamtui.conversation.update import CloseSections
 from roamtui.models.base import ModelRequest
+from roamtui.paths import get_resource_dir
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
@@ -40,7 +43,7 @@ async def test_sections_stay_open_for_a_follow_up() -> None:
     events = await ask(agent, "And now?", expanding("Fees"), saying('"2" [{Fees}]'))
     tool = next(event for event in events if isinstance(event, ToolFinished))
     assert tool.results == ((fees, "already_open"),)
-    assert "is open already: its text stands above." in results(agent)[0]
+    assert "Fees: its text stands above." in results(agent)[0]
     text = "".join(message.text for message in sent(agent))
     assert text.count("Late returns cost") == 1
 
@@ -124,6 +127,30 @@ async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
     calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": ["Fees"]}))
     await ask(agent, "How much?", ScriptedReply(calls=calls), saying('It is "2 euros a day" [{Fees}].'))
     assert "".join(message.text for message in sent(agent)).count("Late returns cost 2 euros a day.") == 1
+
+
+async def test_what_an_excerpt_or_a_section_has_is_named_and_not_sent_again() -> None:
+    handbook = get_resource_dir("examples").joinpath("handbook.md").read_text("utf-8")
+    agent = make_agent(text=handbook, searcher=Searcher(make_library(handbook)), options=AgentOptions())
+    quoted = saying('It "counts as returned from the moment of the scan" [{Returns locker}].')
+    await ask(agent, "Where do I return a tool?", expanding("Returns locker", "About the library"), quoted)
+    (locker,) = ids(agent, "Returns locker")
+    await ask(agent, "And where a bike?", expanding("Bicycles and cargo bikes", "Cargo bike fleet"), quoted)
+    text = "\n".join(message.text for message in sent(agent))
+    paragraphs = [part for part in handbook.split("\n\n") if len(part) > 200]
+    assert sum(part in text for part in paragraphs) > 15
+    assert [part for part in paragraphs if text.count(part) > 1] == []
+    assert f"(Given above: [{locker}] Returns locker" in text
+    # a rebuilt transcript has no excerpts, so it has all text of what is open
+    closing = CloseSections(section_ids=tuple(ids(agent, "Cargo bike fleet")), origin=Origin.PERSON)
+    await agent.conversation.execute(closing)
+    await ask(agent, "Where do I return a tool?", saying("Not found: no."))
+    assert "The item counts as returned from the moment of the scan." in sent(agent)[1].text
+    text = "\n".join(message.text for message in sent(agent))
+    known = re.findall(r"^- \[(\w+)\].*its text stands above", text, re.MULTILINE)
+    assert locker in known
+    library = agent.conversation.state.library
+    assert all(library.text_at(library.node(each).own_span).split("\n\n")[1].strip() in text for each in known)
 
 
 def refuse(request: ModelRequest) -> ScriptedReply:

@@ -57,7 +57,7 @@ def test_text_delivered_before_is_named_and_not_repeated(chapters: Library) -> N
     again = open_section(chapters, id_of(chapters, "Fees"), delivered)
     assert again.spans == ()
     assert again.section_id == fees.section_id
-    assert "is open already" in again.text
+    assert "its text stands above" in again.text
     chapter = open_section(chapters, id_of(chapters, "Lending"), delivered)
     assert f"(Given above: [{fees.section_id}] Fees)" in chapter.text
     assert f"- [{fees.section_id}]" not in chapter.text

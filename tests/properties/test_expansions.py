@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import has_text
 from roamtui.outline.expansion import annotate_with_ids, render_section
 from roamtui.text import merge_bounds
 from tests.outline.documents import NONCE, documents
@@ -41,8 +42,11 @@ def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: st
         total = sum(end - start for start, end in merge_bounds([*before, *spans]))
         assert total == sum(end - start for start, end in [*before, *spans]), "no overlap"
         texts = [annotate_with_ids(library, span, section_id=block.section_id) for span in block.spans]
-        assert texts == _read_fences(block.text)
-        assert (block.tokens > 0) is bool(spans)
+        fenced = _read_fences(block.text)
+        assert [each for each in texts if each in fenced] == fenced
+        only_named = (span for span, each in zip(block.spans, texts, strict=True) if each not in fenced)
+        assert not any(has_text(library, span) for span in only_named)
+        assert (block.tokens > 0) is bool(fenced)
         assert block.section_id is None or block.section_id in library
         if spans:
             subtree = library.node(requested.partition(":")[0]).span
