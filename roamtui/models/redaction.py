@@ -17,7 +17,7 @@ _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*
 _SECRET_LENGTH_MIN = 8
 """Shorter values, such as ``true``, are hardly secrets, and masking them would remove ordinary words."""
 _SECRET_SHAPES = re.compile(
-    r"\b(?:(?:sk|pk|gsk|xai|hf)[-_]|AIza|AKIA)[\w*.-]{8,}|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s]+", re.ASCII
+    r"\b(?:(?:sk|pk|gsk|xai|hf)[-_]|AIza|AKIA)[\w*.+/=-]{8,}|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s]+", re.ASCII
 )
 _LOGIN_OR_QUERY = re.compile(r"(?<=://)[^/]*@|[?#].*", re.DOTALL)
 _KEY_LENGTH_MIN = 16
