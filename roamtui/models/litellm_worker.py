@@ -159,6 +159,10 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
     restrict_clients()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
+    # Some servers number their calls, which litellm would refuse and leave out.
+    call_type = litellm.types.utils.ChatCompletionDeltaToolCall
+    call_type.model_config["coerce_numbers_to_str"] = True
+    call_type.model_rebuild(force=True)
     litellm.disable_hf_tokenizer_download = True  # for some models, it would ask huggingface.co how to count
     return litellm
 

@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.conversation.messages import ToolCall, Usage
 from roamtui.models.base import ReplyFinished, UsageReported
@@ -126,3 +130,18 @@ async def test_a_spending_limit_without_a_price_is_noted(worker: WorkerProcess, 
     await model.start()
     note = f"The price of {name} is not known, so your spending limit does not apply."
     assert model.note == (note if is_noted else "")
+
+
+class _NumberingServer(FakeOpenAIServer):
+    """Numbers its calls."""
+
+    @override
+    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
+        for piece in super().pieces(reply, body):
+            yield re.sub(rb'"call_(\d+)_fake"', rb"\1", piece)
+
+
+async def test_calls_whose_ids_are_numbers_are_taken(worker: WorkerProcess) -> None:
+    with _NumberingServer(FakeReply(calls=CALLS)) as server:
+        model = LitellmModel("openai/x", api_base=server.url, options=OPTIONS, worker=worker)
+        assert [call.id for call in list_calls(await collect(model))] == ["0", "1"]
