@@ -64,7 +64,8 @@ class RequestBuilder(Struct, kw_only=True):
             )
             self.hits_text = found.text
         asked, search_events = self._make_events(state.library, question, options, found)
-        opened = tuple(each for each in found.auto_opened if each not in state.open_sections)
+        # A clear hit is named even if it is open. All sections of a short document are open from the start.
+        opened = tuple(each for each in found.auto_opened if found.hits or each not in state.open_sections)
         context = await self._build_prompt_context(state, opened, has_clear_hit=found.has_clear_hit)
         context = replace(context, search_events=search_events)
         # The person may have opened or closed sections during the search.

@@ -81,7 +81,7 @@ def start_question(
     left_room = max(0, room - sum(estimate_tokens(result.text) for result in pending.results))
     command = OpenSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=left_room)
     found = open_for_agent(fold_events(cleared, opening), command)
-    found_texts = [result.text for result in found.results if result.status is OpenStatus.OPENED]
+    found_texts = [result.text for result in found.results if result.status.is_open]
     parts = []
     # the model needs no line for a section of which it has all text
     if texts := [result.text for result in pending.results if result.tokens or not result.status.is_open]:
@@ -94,7 +94,7 @@ def start_question(
     asked = replace(asked, sections=pending.sections, preface="\n\n".join(parts))
     without_room = tuple(result for result in pending.results if result.status is OpenStatus.NO_ROOM)
     refused = (replace(pending, results=without_room, sections=()),) if without_room else ()
-    opened = (found,) if found_texts else ()
+    opened = (found,) if found.opened_ids else ()
     return (*preparation, *events, asked, *refused, *context.search_events, *opened)
 
 
