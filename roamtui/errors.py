@@ -30,11 +30,11 @@ class OpeningCancelledError(RoamtuiError):
         super().__init__("Opening was cancelled.")
 
 
-class UnknownSectionError(UsageError):
-    """The library has no section with this id."""
+class UnknownSectionError(RoamtuiError):
+    """The library has no section with this id or name, or no such part of it."""
 
-    def __init__(self, section_id: str) -> None:
-        super().__init__(f'There is no section "{section_id}". The outline lists the ids.')
+    def __init__(self, name: str, problem: str = "") -> None:
+        super().__init__(problem or f'There is no section "{name}". The outline lists the ids.')
 
 
 class ModelError(RoamtuiError):

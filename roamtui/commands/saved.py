@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from functools import partial
+from pathlib import Path
 
 from roamtui.commands.arguments import (
     Command,
@@ -12,7 +13,7 @@ from roamtui.commands.arguments import (
     make_bootstrap,
     refuse_unused,
 )
-from roamtui.errors import UsageError
+from roamtui.errors import SourceError, UsageError
 
 
 def _add_conversations_arguments(parser: CommandParser) -> None:
@@ -25,6 +26,16 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     parser.add_file_argument("--in", dest="moved_to", metavar="SOURCE", help=help_text)
     parser.add_flag("--all", "list conversations from `roamtui ask` too")
     add_yes(parser)
+
+
+def _check_place(source: str | None) -> None:
+    """Raise `SourceError` if nothing is where the person says that a document is now."""
+    from roamtui.conversation.library_sync import is_source_missing, list_missing
+    from roamtui.paths import is_standard_input
+    from roamtui.sources.read import explain_error
+
+    if source and is_source_missing(source) and not is_standard_input(source):
+        raise SourceError(explain_error(Path(list_missing(source)[0]), FileNotFoundError()))
 
 
 def _run_conversations(args: Namespace) -> None:
@@ -52,6 +63,7 @@ def _run_conversations(args: Namespace) -> None:
     elif args.action == "delete":
         delete_conversation(args.id, assume_yes=args.yes)
     else:
+        _check_place(args.moved_to)
         reopen = make_bootstrap(args).reopen_conversation
         export_conversation(args.id, args.format or "md", reopen, args.output, args.moved_to)
 
@@ -94,6 +106,7 @@ def _run_recheck(args: Namespace) -> int:
 
     if bool(args.targets) == args.all:
         raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
+    _check_place(args.source)
     bootstrap = make_bootstrap(args)
     reopen = bootstrap.reopen_conversation
     open_file = partial(bootstrap.reopen_file, is_trusted=bool(args.source))  # else the file names it

@@ -28,7 +28,7 @@ from roamtui.conversation.messages import Usage
 from roamtui.conversation.state import ConversationState, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.errors import StoreError, UsageError, format_reason
+from roamtui.errors import StoreError, format_reason
 from roamtui.paths import get_conversations_path
 from roamtui.text import format_count
 
@@ -321,15 +321,15 @@ class ConversationStore:
         """Return the latest conversation that can be continued.
 
         Without a `source`, it may be about any document that is still there. Conversations of `roamtui ask`
-        count only `with_one_shots`. Raise `UsageError` if there is no such conversation.
+        count only `with_one_shots`. Raise `StoreError` if there is no such conversation.
         """
         for summary in self.list():
             is_about = not is_source_missing(summary.source) if source is None else summary.source == source
             if is_about and not summary.problem and (with_one_shots or not summary.is_one_shot):
                 return summary
         about = "" if source is None else " about this document"
-        raise UsageError(
-            f"no conversation{about} can be continued. To start one, name a document and leave out"
+        raise StoreError(
+            f"No conversation{about} can be continued. To start one, name a document and leave out"
             " --continue."
         )
 

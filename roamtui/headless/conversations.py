@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from roamtui.conversation.library_sync import explain_missing, get_source_key, is_source_missing
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError, SourceError
+from roamtui.errors import RoamtuiError
 from roamtui.export.conversation import CONVERSATION_RENDERERS, reopen_document
 from roamtui.export.markdown import render_notes
 from roamtui.output import (
@@ -87,15 +87,13 @@ def export_conversation(
     looked up again, and a web page includes its text.
 
     Raises:
-        RoamtuiError: The file has a wrong suffix or cannot be written, or the document is not at `moved_to`.
+        RoamtuiError: The file has a wrong suffix or cannot be written.
     """
     log = open_store().read(conversation_id)
     if log.warning:
         warn(f"conversation {conversation_id}: {log.warning}")
     state = log.ended_state
     source = moved_to or state.source
-    if moved_to is not None and is_source_missing(moved_to):
-        raise SourceError(explain_missing(moved_to, "name it after --in"))
     if output_path is not None:
         names = (state.source, source, *state.added_sources)
         check_output_path(output_path, CONVERSATION_RENDERERS, list_paths(names))

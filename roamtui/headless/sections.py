@@ -8,7 +8,7 @@ from pathlib import Path
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
-from roamtui.errors import SourceError, UsageError
+from roamtui.errors import SourceError, UnknownSectionError
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.delivered import PART_TOKENS
 from roamtui.outline.ids import Reference
@@ -161,7 +161,8 @@ def _list_texts(library: Library, reference: Reference) -> list[str]:
         own = library.node(section_id).own_content_span
         parts = split_parts(library.text_at(own), PART_TOKENS)
         if not 1 <= reference.part <= len(parts):
-            raise UsageError(f'Section "{section_id}" has only {format_count(len(parts), "page")}.')
+            problem = f'Section "{section_id}" has only {format_count(len(parts), "page")}.'
+            raise UnknownSectionError(section_id, problem)
         part = own.get_part(*parts[reference.part - 1])
         texts = [*library.list_headers([part]), library.text_at(part)]
     elif reference.range_numbers or section_id == library.root_id:
@@ -171,7 +172,8 @@ def _list_texts(library: Library, reference: Reference) -> list[str]:
     else:
         return [*_iter_texts(library, section_id)]
     if not texts and reference.range_numbers:
-        raise UsageError(f'Section "{section_id}" has no such part. The outline lists the ids.')
+        problem = f'Section "{section_id}" has no such part. The outline lists the ids.'
+        raise UnknownSectionError(section_id, problem)
     return texts
 
 

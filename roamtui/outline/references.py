@@ -42,7 +42,8 @@ def resolve_section(library: Library, name: str) -> Reference:
     """Resolve what a person calls a section, as `resolve_reference` does, to a section that exists.
 
     Raises:
-        UsageError: No section, or more than one, has this name. The message names the nearest.
+        UnknownSectionError: No section has this name. The message names the nearest.
+        UsageError: More than one section has this name.
     """
     reference = resolve_reference(library, name)
     if reference is None:
@@ -50,7 +51,10 @@ def resolve_section(library: Library, name: str) -> Reference:
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
         rest = " or another one" if len(list_named(library, name)) > len(similar) else ""
         hint = f" Did you mean {nearest}{rest}?" if nearest else " The outline lists the titles."
-        raise UsageError(f"{explain_unresolved(library, name)}{hint}")
+        problem = f"{explain_unresolved(library, name)}{hint}"
+        if list_named(library, name):
+            raise UsageError(problem)
+        raise UnknownSectionError(name, problem)
     is_root = reference.section_id == library.root_id and reference.part is None
     if not is_root and reference.section_id not in library:
         raise UnknownSectionError(name)

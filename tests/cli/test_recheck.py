@@ -73,6 +73,16 @@ def test_the_answer_that_is_shown_is_the_one_that_is_checked(run: RunCommand, ga
         assert ("ten metres long" in told.out) is not bool(index)
 
 
+@pytest.mark.parametrize("command", [("recheck",), ("conversations", "export")])
+def test_a_place_that_does_not_exist_is_refused_as_for_any_other_command(
+    command: tuple[str, ...], run: RunCommand, garden: Path
+) -> None:
+    conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
+    refused = run(*command, conversation, "--in", garden.with_name("gardn.md"))
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == run("outline", garden.with_name("gardn.md")).err
+
+
 def test_a_conversation_without_a_quote_is_told_in_one_sentence(run: RunCommand, garden: Path) -> None:
     conversation = _ask(garden, "It is a garden.")
     result = run("recheck", conversation)

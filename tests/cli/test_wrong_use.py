@@ -92,8 +92,8 @@ def test_the_last_conversation_whose_document_is_still_there_continues(
     garden.unlink()
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     refused = run("--continue", "--plain")
-    assert (refused.code, refused.out) == (2, "")
-    assert "no conversation can be continued." in refused.err
+    assert (refused.code, refused.out) == (1, "")
+    assert "No conversation can be continued." in refused.err
 
 
 def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(

@@ -17,7 +17,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed, Origin, QuestionAsked, QuestionsRewound, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.update import CloseSections, FoldNodes, OpenSections, PinSections
-from roamtui.errors import StoreError, UsageError
+from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder, make_library
 from tests.fakes.replay import replay_events
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -233,7 +233,7 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     assert not store.mark_used("ccc")
     assert store.mark_used("bbb")
     assert store.get_latest("manual.md").id == "bbb"
-    with pytest.raises(UsageError, match="about this document"):
+    with pytest.raises(StoreError, match="about this document"):
         store.get_latest("other.md")
     assert "Because." in store.list()[-1].text
     store.delete("bbb")
