@@ -27,8 +27,9 @@ from roamtui.conversation.messages import RECORDED
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.sanitiser import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
+from roamtui.text import format_count
 from roamtui.tui.actions import Scope, make_bindings, make_keymap
-from roamtui.tui.context import DocumentSession, TableSession, TuiOptions
+from roamtui.tui.context import DocumentSession, OfferGroup, StartOffer, TableSession, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.paste_parser import PasteParser, get_lenient_decoder
@@ -281,9 +282,9 @@ class RoamApp(App[None], inherit_bindings=False):
         request = request or DocumentRequested()
         mode = self._find_mode(request)
         if not mode:
-            title = "Open a document" if self._pages else ""
+            others = self._list_others() if self._pages else None
             model = self._shared_model
-            dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, title)
+            dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, others)
             opened = await self.push_screen_wait(dialog)
             if opened is None:
                 if not self._pages:
@@ -300,6 +301,18 @@ class RoamApp(App[None], inherit_bindings=False):
         # a person can always go back to a table, but to a document only from a place that they came to see
         self._switch_to(mode, can_return=left not in self.documents or request.place is not None)
         self.main_screen.fulfil_request(request, can_return=self._pages[mode].origin == left)
+
+    def _list_others(self) -> list[StartOffer]:
+        """List an offer for each open document, except for the one that is shown."""
+        offers = []
+        for mode, screen in self.documents.items():
+            library = screen.conversation.state.library
+            if mode != self.current_mode:
+                count = format_count(len(screen.conversation.state.exchanges), "question")
+                note = f"{count} · answering" if screen.is_asking else count
+                name = sanitise_line(library.title)
+                offers.append(StartOffer(group=OfferGroup.OPEN, name=name, note=note, source=library.source))
+        return offers
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the requested document, or an empty string if it is not open."""

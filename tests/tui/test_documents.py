@@ -62,6 +62,16 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         assert ui.main.focused is ui.box
 
 
+async def test_the_other_open_documents_come_first_where_a_document_is_opened(opener: Opener) -> None:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
+        await ui.ask("How many loaves?", "Forty.")
+        await open_second(ui)
+        await ui.press_until("Open documents", "ctrl+o")
+        assert "Of /d/bread.md 1 question" in ui.words
+        await ui.press_until(lambda: "Of /d/bread.md (1 of 2" in ui.rows[0], "enter")
+        assert len(ui.app.documents) == 2
+
+
 async def test_quitting_is_asked_while_another_document_answers(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
         ui.model.add_replies(ScriptedReply(text="Forty.", gate=asyncio.Event()))

@@ -1,7 +1,7 @@
 """`OpenDialog`: a field for a path or URL, and a list of documents to open. Typing filters the list.
 
-If no document is open, it is the first screen. Otherwise it covers the current document. It offers recent
-documents, files of this folder, recent conversations and examples.
+If no document is open, it is the first screen. Otherwise it covers the current document. It offers the other
+open documents, recent documents, files of this folder, recent conversations and examples.
 """
 
 import asyncio
@@ -130,17 +130,18 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
         request: DocumentRequested,
         is_open: Callable[[DocumentRequested], object],
         model: Model | None = None,
-        title: str = "",
+        opened: Sequence[StartOffer] | None = None,
     ) -> None:
-        """Open the source of `request`. If it has none, offer sources.
+        """Open the source of `request`. If it has none, offer sources, those that are `opened` first.
 
         If `is_open` returns a true value for a request, the request is the result, unless its offer names a
-        model. `model` replaces the model of the settings. Without a title, this is the first screen, and
+        model. `model` replaces the model of the settings. If `opened` is None, this is the first screen, and
         introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
-        super().__init__(services, keys, title or first_title)
-        self.set_class(not title, "-alone")
+        super().__init__(services, keys, first_title if opened is None else "Open a document")
+        self.set_class(opened is None, "-alone")
+        self._opened = tuple(opened or ())
         self._keys = keys
         self._model = model
         self._request = request
@@ -152,6 +153,16 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
         if self._request.source:
             self.add_class("-named")
             self._opening = self._open(self._request.source, self._request.conversation_id, self._model)
+
+    @override
+    def list_offers(self) -> tuple[StartOffer, ...]:
+        sources = {offer.source for offer in self._opened}
+        others = (
+            offer
+            for offer in super().list_offers()
+            if offer.group is not OfferGroup.SOURCE or offer.source not in sources
+        )
+        return (*self._opened, *others)
 
     @override
     def accept(self, request: DocumentRequested, model: Model | None) -> None:
