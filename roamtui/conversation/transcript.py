@@ -17,9 +17,10 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import Events, make_close_events
-from roamtui.outline.delivered import add_delivered, count_span_tokens, subtract_delivered
+from roamtui.outline.delivered import add_delivered, subtract_delivered
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
+from roamtui.outline.missing_text import count_span_tokens
 from roamtui.sanitiser import sanitise_text
 from roamtui.text import Bounds, Span, estimate_tokens, format_count, merge_bounds
 

@@ -21,10 +21,11 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.outline.delivered import add_delivered, count_span_tokens
+from roamtui.outline.delivered import add_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens, format_no_room, render_section
 from roamtui.outline.ids import parse_reference
 from roamtui.outline.labels import format_node_title
+from roamtui.outline.missing_text import count_span_tokens
 from roamtui.text import estimate_tokens
 
 Events = tuple[RecordedEvent, ...]

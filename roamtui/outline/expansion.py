@@ -23,12 +23,8 @@ from roamtui.outline.delivered import (
     WHOLE_TOKENS_MAX,
     Delivered,
     add_delivered,
-    count_span_tokens,
-    has_all_text,
-    has_text,
     join_all,
     join_delivered,
-    list_missing_text,
     subtract_delivered,
 )
 from roamtui.outline.ids import Reference, parse_reference
@@ -40,6 +36,7 @@ from roamtui.outline.labels import (
     format_path,
     strip_heading,
 )
+from roamtui.outline.missing_text import count_span_tokens, has_all_text, has_text, list_missing_text
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children

@@ -14,14 +14,8 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import UnitKind, read_units
-from roamtui.outline.delivered import (
-    Delivered,
-    count_span_tokens,
-    has_all_text,
-    has_text,
-    join_delivered,
-    subtract_delivered,
-)
+from roamtui.outline.delivered import Delivered, join_delivered, subtract_delivered
+from roamtui.outline.missing_text import count_span_tokens, has_all_text, has_text
 from roamtui.retrieval import policy
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit

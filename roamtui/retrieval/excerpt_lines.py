@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from roamtui.document.library import Library
 from roamtui.markdown.units import read_units
-from roamtui.outline.delivered import has_text
 from roamtui.outline.expansion import insert_marks, list_id_marks
+from roamtui.outline.missing_text import has_text
 from roamtui.sanitiser import sanitise_line
 from roamtui.text import Span, estimate_tokens
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import has_text
 from roamtui.outline.expansion import annotate_with_ids, render_section
+from roamtui.outline.missing_text import has_text
 from roamtui.text import merge_bounds
 from tests.outline.documents import NONCE, documents
 from tests.search.libraries import make_library
