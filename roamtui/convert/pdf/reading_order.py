@@ -178,7 +178,7 @@ def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
 
 
 def _divide_boxes(groups: list[list[PageWord]]) -> list[list[PageWord]]:
-    """Divide rows that run across two texts, such as a paragraph and a box beside it.
+    """Divide rows that run across several texts, such as a paragraph and a box beside it.
 
     The page draws several lines of one text and then several of the other. It draws a table row by row.
     """
@@ -198,16 +198,20 @@ def _divide_texts(rows: Sequence[list[PageWord]], x: float) -> list[list[PageWor
     if len(texts) >= len(rows):
         return []
     sides = [_group_words(side) for side in _split(words, x)]
-    are_texts = all(_is_prose(side) and any(line[0].text[0].islower() for line in side[1:]) for side in sides)
-    return list(chain.from_iterable(map(_group_words, texts))) if are_texts else []
+    are_texts = all(
+        _is_prose(side) and _is_left_aligned(side) and any(line[0].text[0].islower() for line in side[1:])
+        for side in sides
+    )
+    divided = (_divide_boxes(_group_words(text)) for text in texts)
+    return list(chain.from_iterable(divided)) if are_texts else []
 
 
 def _find_gutter_end(groups: Sequence[list[PageWord]], start: int) -> tuple[int, float]:
-    """Return the end of the rows that a gutter divides from row `start` on, and its right edge.
+    """Return the end of the rows that the first gutter of row `start` divides, and its right edge.
 
     The last lines of one text may stand alone, if they are drawn before the other text ends.
     """
-    low, high = _find_gutter(groups[start]) or (0.0, 0.0)
+    low, high = next(iter(_list_gaps(groups[start])), (0.0, 0.0))
     gap_min = CELL_GAP * (groups[start][0].bottom - groups[start][0].top)
     first, last = groups[start][0].first, groups[start][-1].first
     for number in range(start + 1, len(groups)):
@@ -229,6 +233,12 @@ def _is_prose(lines: Sequence[Sequence[PageWord]]) -> bool:
     words = [word.text for line in lines for word in line]
     figures = sum(any(map(str.isdigit, word)) for word in words)
     return len(words) >= _PROSE_WORDS_MIN * len(lines) and figures <= _FIGURES_SHARE_MAX * len(words)
+
+
+def _is_left_aligned(lines: Sequence[Sequence[PageWord]]) -> bool:
+    """Return whether most lines start at the left edge. The heads of a table are centred."""
+    left = min(line[0].x0 for line in lines)
+    return 2 * sum(line[0].x0 < left + _COLUMN_EDGE_WIDTH for line in lines) > len(lines)
 
 
 def _find_gutter(group: Sequence[PageWord]) -> tuple[float, float] | None:

@@ -48,10 +48,10 @@ def test_a_short_title_beside_a_column_stays_above_or_below_both_if_it_is_drawn_
     assert text.index("left line 19") < text.index("right line 0") < text.index("Accounts")
 
 
-def test_a_box_beside_a_paragraph_is_read_alone() -> None:
-    left, box = _lines(72, "left", count=6), _lines(330, "box", count=4)
-    text = _text([*left, *box])
-    assert text.index("left line 5") < text.index("box line 0")
+def test_boxes_beside_a_paragraph_are_read_alone() -> None:
+    left, box = _lines(72, "left", count=6), _lines(250, "box", count=4)
+    text = _text([*left, *box, *_lines(420, "last", count=4)])
+    assert text.index("left line 5") < text.index("box line 0") < text.index("box line 3") < text.index("last line 0")
     by_rows = _text([line for pair in zip(left, box, strict=False) for line in pair])
     assert by_rows.index("box line 0") < by_rows.index("left line 1")
 
