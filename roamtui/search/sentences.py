@@ -156,7 +156,8 @@ def make_snippet(text: str, matcher: TermMatcher) -> str:
 
     A row has its column heads.
     """
-    best = rank_sentences(text[:RANKED_LENGTH_MAX], matcher, limit=1)
+    text = text[:RANKED_LENGTH_MAX]
+    best = rank_sentences(text, matcher, limit=1)
     shown = read_key_sentence(text, best[0].start, best[0].end, matcher).shown if best else ""
     return cut_around_terms(shown, matcher, SNIPPET_WIDTH_MAX)
 
