@@ -1,7 +1,8 @@
 """Choose the passages that are likeliest to answer a question, without a model, and list the words they have.
 
 A passage is a whole paragraph, list, table or block of code. Each word of the question has a weight, a rare
-one more. The score of a passage is the mean of two shares of these weights: its own, and its best sentence's.
+one more. The score of a passage is the mean of two shares of these weights: its best sentence's, and its own
+with the titles above it.
 
 Words and meaning both propose passages. If the best passage has most of the question's rare words, words
 decide; otherwise meaning does. A passage is as near in meaning as its nearest sentence.
@@ -521,13 +522,17 @@ def _score_passage(
     sentence_words: frozenset[str],
     weights: _TermWeights,
 ) -> FoundPassage:
-    """Score a passage of a section's own text by the words of its best sentence and by all its words."""
+    """Score a passage of a section's own text by its best sentence, and by its words and those of titles.
+
+    Titles alone make no passage.
+    """
     node = library.node(section_id)
-    all_words = sentence_words | weights.find_words(node.title) | weights.find_words(text[slice(*bounds)])
+    own_words = sentence_words | weights.find_words(f"{node.title}\n{text[slice(*bounds)]}")
+    all_words = own_words | weights.find_words("\n".join(node.path))
     shares = weights.compute_share(sentence_words), weights.compute_share(all_words)
     return FoundPassage(
         section_id=section_id,
         span=node.own_content_span.get_part(*bounds),
-        score=sum(shares) / 2,
-        has_own_words=not weights.own_words or not weights.own_words.isdisjoint(all_words),
+        score=sum(shares) / 2 if own_words else 0.0,
+        has_own_words=not weights.own_words or not weights.own_words.isdisjoint(own_words),
     )

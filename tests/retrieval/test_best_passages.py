@@ -110,6 +110,15 @@ def _list_titles(library: Library, question: str, **scores: float) -> list[str]:
     return list(dict.fromkeys(library.node(passage.section_id).title for passage in passages))
 
 
+def test_the_titles_above_a_passage_say_what_it_is_about() -> None:
+    library = make_library(
+        "# Hotels\n\n## Crown\n\n### Food at the Crown\n\nBreakfast costs 9 crowns.\n\n"
+        "## Swan\n\n### Food\n\nBreakfast costs 6 crowns.\n\n### Bar\n\nThe Swan has a bar.\n"
+    )
+    scores = {"Food at the Crown": 1.0, "Bar": 1.0, "Food": 1.0}
+    assert _list_titles(library, "What does breakfast cost at the Swan?", **scores)[0] == "Food"
+
+
 _TWO_TABLES = """# Fees
 
 ## Hire
