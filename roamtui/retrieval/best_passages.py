@@ -128,10 +128,9 @@ def choose_passages(
     """Choose passages of the hits and the sections below them, the likeliest first. Sections stay together.
 
     Passages of sections that the question asks for come first, then those with words of a follow-up itself.
-    There are none unless a section is asked for,
-    or something is near the question: a passage by its words, a section by its meaning, or a title that has
-    all words of the question. A question without a content word, such as "who is it for?", always gets
-    passages.
+    There are none unless a section is asked for, or something is near the question: a passage by its words, a
+    section by its meaning, or a title that has all words of the question. A question without a content word,
+    such as "who is it for?", always gets passages.
 
     Args:
         library: Has the sections.
@@ -165,10 +164,10 @@ def choose_passages(
         share = passage.score / (best_score or 1.0)
         return (hit_shares.get(passage.section_id, share) + share) / 2
 
-    by_words.sort(key=measure_words, reverse=True)
-    by_words.sort(
-        key=lambda passage: (passage.section_id in asked_for_ids, passage.has_own_words), reverse=True
-    )
+    def rank(passage: FoundPassage) -> tuple[bool, bool, float]:
+        return passage.section_id in asked_for_ids, passage.has_own_words, measure_words(passage)
+
+    by_words.sort(key=rank, reverse=True)
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
     compared = _choose_key_sentences(library, question, candidates, weights, word_confidence, compare)
