@@ -233,7 +233,8 @@ def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
         found = alone if alone.passages else found
     if found.passages or state.exchanges[-1].within:
         return found
-    return replace(found, passages=list_all_passages(state.library), is_whole=True)
+    passages = list_all_passages(state.library, found.question, searcher.compare)
+    return replace(found, passages=passages, is_whole=True)
 
 
 def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:

@@ -15,7 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -180,8 +180,11 @@ def choose_passages(
     return chosen if is_near else ()
 
 
-def list_all_passages(library: Library) -> Sequence[FoundPassage]:
-    """List all passages of a short document, in order. None if an answer cannot show all of its text."""
+def list_all_passages(library: Library, question: str, compare: Comparison) -> Sequence[FoundPassage]:
+    """List all passages of a short document, those nearest to the question in meaning first, else in order.
+
+    There are none if an answer cannot show all of its text.
+    """
     is_short = bool(list_whole_document(library, WHOLE_TOKENS_MAX))
     if not is_short or measure_coverage(library).gaps:
         return ()
@@ -190,7 +193,12 @@ def list_all_passages(library: Library) -> Sequence[FoundPassage]:
         own = library.node(section_id).own_content_span
         bounds = split_passages(library.clean_text(own))
         passages += (FoundPassage(section_id=section_id, span=own.get_part(*each)) for each in bounds)
-    return passages if len(passages) <= policy.PASSAGES_MAX else ()
+    if len(passages) > policy.PASSAGES_MAX:
+        return ()
+    cosines = compare(question, [library.clean_text(passage.span) for passage in passages])
+    pairs = zip(cosines or [0.0] * len(passages), passages, strict=True)
+    ranked = sorted(pairs, key=itemgetter(0), reverse=True)
+    return [passage for _, passage in ranked]
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, float], dict[str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.markdown.quoted_sentence import KeySentence
 from roamtui.retrieval import policy
-from roamtui.retrieval.best_passages import choose_passages, list_found_words
+from roamtui.retrieval.best_passages import choose_passages, list_all_passages, list_found_words
 from roamtui.search.base import Comparison, Hit
 from roamtui.search.searcher import Searcher
 from roamtui.text import Span
@@ -203,6 +203,17 @@ def test_of_passages_with_the_same_words_the_nearest_in_meaning_comes_first() ->
 
 def _prefer(words: str) -> Comparison:
     return lambda _query, texts: [0.9 if words in text else 0.1 for text in texts]
+
+
+def test_of_all_passages_of_a_short_document_the_nearest_in_meaning_comes_first() -> None:
+    library = make_library("# Soup\n\nIt serves four.\n\n## Keeping\n\nFreeze it for a month.\n")
+
+    def list_texts(compare: Comparison) -> list[str]:
+        passages = list_all_passages(library, "Can I store it?", compare)
+        return [library.clean_text(passage.span).strip() for passage in passages]
+
+    assert list_texts(lambda *_: ()) == ["It serves four.", "Freeze it for a month."]
+    assert list_texts(_prefer("Freeze")) == ["Freeze it for a month.", "It serves four."]
 
 
 @pytest.mark.parametrize(("others", "shown"), [(0, ""), (8, "Punt | 3 crowns")])
