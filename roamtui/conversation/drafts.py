@@ -17,8 +17,8 @@ _SUFFIX = ".json"
 class DraftFile:
     """The draft of one conversation or note: a list of texts, in a small file next to the logs.
 
-    The program that has written or loaded a draft holds its lock, so that two windows never share one. Any
-    method may raise `OSError`.
+    The program that has written or loaded a draft holds its lock, so that two windows never share one. If the
+    disk fails, what is typed is only on the screen.
     """
 
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
@@ -31,11 +31,10 @@ class DraftFile:
 
     def load(self) -> list[str]:
         """Return the texts of the draft, if there are any."""
-        if not self._path.exists():
-            return []
-        self._release = self._release or acquire_lock(self._path)
-        with suppress(ValueError):  # a power cut may leave an empty file
-            return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
+        with suppress(OSError, ValueError):  # a power cut may leave an empty file
+            if self._path.exists():
+                self._release = self._release or acquire_lock(self._path)
+                return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
         return []
 
     def adopt_newest(self, *, is_start: bool, is_new: bool) -> bool:
@@ -43,7 +42,7 @@ class DraftFile:
 
         A conversation takes its own draft, from before its document moved. When the program starts, it takes
         another one of its document too: one that was typed before anything was asked or, if it `is_new`, any.
-        Return whether another window has a draft of the document.
+        Return whether another window has a draft of the document. May raise `OSError`.
         """
         if self._path.exists():
             return False
@@ -72,14 +71,16 @@ class DraftFile:
         if not texts:
             self.close(is_kept=False)
             return
-        self._release = self._release or acquire_lock(self._path)
-        # a flush to disk would delay keys, and only a power cut loses what is not flushed
-        replace_file(self._path, json.dumps(texts).encode("ascii"), is_flushed=False)
+        with suppress(OSError):
+            self._release = self._release or acquire_lock(self._path)
+            # a flush to disk would delay keys, and only a power cut loses what is not flushed
+            replace_file(self._path, json.dumps(texts).encode("ascii"), is_flushed=False)
 
     def close(self, *, is_kept: bool = True) -> None:
         """Release the draft for other programs, or delete it."""
         if self._release is not None:
-            if not is_kept:
-                delete_file_and_lock(self._path)
+            with suppress(OSError):
+                if not is_kept:
+                    delete_file_and_lock(self._path)
             self._release()
             self._release = None

@@ -161,7 +161,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def exit(self, *args: Any, **options: Any) -> None:
         """Save the typed text and the waiting questions, then end the app."""
         for screen in self.documents.values():
-            screen.questions.drafts.release()
+            screen.questions.release_drafts()
         super().exit(*args, **options)
 
     def _make_screen(self, session: DocumentSession) -> MainScreen:

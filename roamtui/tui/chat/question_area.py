@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual import on
@@ -22,6 +23,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionReceived,
 )
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
 from roamtui.paths import expand_user
@@ -29,10 +31,12 @@ from roamtui.program import QUIT_WORDS
 from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.draft_keeper import DraftKeeper
 from roamtui.tui.chat.question_box import QuestionBox
 from roamtui.tui.chat.question_queue import QuestionQueue, SentQuestion
 from roamtui.tui.messages import StatusMessage
+
+if TYPE_CHECKING:
+    from roamtui.conversation.drafts import DraftFile
 
 _TITLE_LENGTH = 30
 """Maximum length of a section's title in the border of the question box."""
@@ -84,13 +88,15 @@ class QuestionArea(Container):
         self._options = AskOptions()
         self._asks_again = False
         """Whether the box has a question that was asked already, to be asked again."""
-        self.drafts = DraftKeeper(box, conversation)
+        self._drafts: DraftFile | None = None
         self._draft_timer: Timer | None = None
         self._is_unasked = not conversation.state.exchanges
         """Whether the conversation has no question yet, so that no list shows it."""
         self._worker: Worker[None] | None = None
         """Answers the question whose turn it is."""
         self._queue = QuestionQueue()
+        self._hint = ""
+        """What the border says after the next change of the text, until another change."""
         self._explained = ""
         """The last text that looked like no question. If it is sent again at once, it is asked."""
 
@@ -101,28 +107,57 @@ class QuestionArea(Container):
 
     def open_draft(self) -> None:
         """At the start, put the drafts of an earlier run into the box."""
+        found, is_elsewhere = self._load_drafts(is_start=True)
         # Without drafts, leave the box alone, so that undo still covers text typed ahead.
-        if found := self.drafts.open_drafts(is_start=True):
+        if found:
             self._show_drafts([*found, *self.box.drafts], found)
-        elif self.drafts.is_elsewhere:
+        elif is_elsewhere:
             self._frame.border_subtitle = "Another window has a draft"
+
+    def _load_drafts(self, *, is_start: bool = False) -> tuple[list[str], bool]:
+        """Return the drafts of the conversation, and whether another window has one of its document."""
+        from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415
+
+        state = self._conversation.state
+        is_elsewhere = False
+        if self._conversation.store is None:
+            return [], is_elsewhere
+        self._drafts = DraftFile(self._conversation.store, get_source_key(state.library), state.id)
+        with suppress(OSError):
+            is_elsewhere = self._drafts.adopt_newest(is_start=is_start, is_new=not state.exchanges)
+        return self._drafts.load(), is_elsewhere
+
+    def _write_drafts(self) -> None:
+        if self._drafts is not None:
+            self._drafts.write(self.box.drafts)
+
+    def release_drafts(self, *, is_kept: bool = True) -> None:
+        """Leave the typed text and the waiting questions to the next program, or remove them."""
+        self._write_drafts()
+        if self._drafts is not None:
+            self._drafts.close(is_kept=is_kept)
+            self._drafts = None
 
     def _show_drafts(self, drafts: Sequence[str], found: Sequence[str]) -> None:
         """Put drafts into the box, and say if some were `found` in the file."""
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
-        self.drafts.write()
+        self._write_drafts()
         hints = ["Kept from last time"] if found else []
         if found and len(drafts) > 1:
             hints.append("↑ more")
         self._frame.border_subtitle = " · ".join(hints)
 
     @on(TextArea.Changed)
+    def _follow_typing(self) -> None:
+        self._frame.border_subtitle = self._hint
+        self._hint = ""
+        self._keep_draft_soon()
+
     def _keep_draft_soon(self) -> None:
-        self._frame.border_subtitle = ""
         if self._draft_timer is not None:
             self._draft_timer.stop()
-        self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.drafts.write)
+        self._draft_timer = self.set_timer(_DRAFT_SECONDS, self._write_drafts)
 
     def _set_options(self, options: AskOptions, *, is_retry: bool = False) -> AskOptions:
         """Set how the next question will be asked, and show this on the border. Return the previous options.
@@ -200,11 +235,11 @@ class QuestionArea(Container):
         exchanges = self._conversation.state.exchanges
         goes_along = self._is_unasked or not exchanges
         typed = self.box.drafts if goes_along else []
-        self.drafts.release(is_kept=not goes_along)
+        self.release_drafts(is_kept=not goes_along)
         for exchange in exchanges:
             self.box.remember(exchange.question)
             self.box.settled.add(exchange.question)
-        found = self.drafts.open_drafts()
+        found, _ = self._load_drafts()
         if not (found or self.box.text):  # what was taken back stays in the history
             typed.append("")
         self._show_drafts([*typed, *found], found)
@@ -226,13 +261,13 @@ class QuestionArea(Container):
             return
         self._explained = ""
         if self.box.hides_draft:
-            self.post_message(StatusMessage("What you had typed is in the history (↑)"))
+            self._hint = "What you had typed is in the history (↑)"
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.empty()
         self.box.remember(event.question)
         self._queue.add(SentQuestion(event.question, self.take_options()))
         self._ask_next()
-        self.drafts.write()
+        self._write_drafts()
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _ask_next(self) -> None:

@@ -124,7 +124,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_unmount(self) -> None:
         """Receive no more events of the conversation, and save the typed text."""
-        self.questions.drafts.release()
+        self.questions.release_drafts()
         self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)

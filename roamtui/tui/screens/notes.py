@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -165,9 +165,7 @@ async def _edit(
     citation = note.citation
     key = ascii((note.source_key, citation.section_id, citation.quote))
     draft = DraftFile(conversation.store, key, "note")
-    comment = ""
-    with suppress(OSError):
-        comment = "".join(draft.load())
+    comment = "".join(draft.load())
     problem = "Your draft, not saved yet" if comment else ""
     comment = comment or note.comment
     quote = shorten(sanitise_line(simplify_quote(citation.quote or "")), _QUOTE_LENGTH_MAX)
@@ -175,8 +173,7 @@ async def _edit(
     foot = make_foot("enter to save (comment optional)", "esc to keep a draft")
 
     def keep(typed: str) -> None:
-        with suppress(OSError):  # the draft is only on the screen
-            draft.write([] if typed.strip() in ("", note.comment) else [typed])
+        draft.write([] if typed.strip() in ("", note.comment) else [typed])
 
     with closing(draft):
         while True:

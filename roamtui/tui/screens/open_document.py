@@ -156,13 +156,7 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
 
     @override
     def list_offers(self) -> tuple[StartOffer, ...]:
-        sources = {offer.source for offer in self._opened}
-        others = (
-            offer
-            for offer in super().list_offers()
-            if offer.group is not OfferGroup.SOURCE or offer.source not in sources
-        )
-        return (*self._opened, *others)
+        return (*self._opened, *super().list_offers())
 
     @override
     def accept(self, request: DocumentRequested, model: Model | None) -> None:
