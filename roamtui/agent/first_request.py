@@ -160,7 +160,9 @@ def _choose_context(
     view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
     absence = f"({format_absence(coverage, listed.absent)})" if listed.absent else ""
-    near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
+    is_clear = bool(opened) or any(hit.is_asked_for for hit in hits)  # then the outline may be shorter
+    known = {*listed.also_found, *(() if is_clear else view.outlined_ids)}
+    near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens, known=known)
     if listed.text or opened:
         parts = [HITS_LEAD if listed.section_ids else "", listed.text, absence, near]
     elif hits or found is None:  # there is no room for the hits, or the search failed

@@ -29,6 +29,7 @@ from roamtui.document.library import Library
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.worker_protocol import ModelFailure
 from roamtui.outline.coverage import measure_coverage
+from roamtui.outline.ids import list_ids
 from roamtui.retrieval.question_search import list_whole_document
 from roamtui.search.searcher import Searcher
 
@@ -58,6 +59,7 @@ class RequestBuilder(Struct, kw_only=True):
             # What will be left out of the transcript to make room is not there to be named.
             kept = fold_events(state, *make_room(state, context, room))
             view = make_view(kept, room_tokens=room)
+            view = replace(view, outlined_ids=frozenset(list_ids(kept.rebuilt.prologue)))
             earlier = list_history_texts(state.exchanges)
             found = await choose_question_context(
                 self.searcher, view, question, options.within, earlier, warn=self._warn

@@ -53,7 +53,8 @@ COLLAPSE = ToolSpec(
 SEARCH = ToolSpec(
     name="search_sections",
     description=(
-        'Find sections by words or a "phrase": several wordings at once, also only `within` one section.'
+        'Find sections by words or a "phrase": several wordings at once, also only `within` one section, '
+        "as for a term in long definitions."
     ),
     parameters={
         "type": "object",

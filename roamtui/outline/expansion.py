@@ -29,11 +29,13 @@ from roamtui.outline.delivered import (
 )
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import (
+    PLAIN_PATH_STEP,
     escape,
     format_library_title,
     format_line_range,
     format_node_title,
     format_path,
+    list_titles,
     strip_heading,
 )
 from roamtui.outline.missing_text import count_span_tokens, has_all_text, has_text, list_missing_text
@@ -217,7 +219,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             lines = self.render_block(node, wanted, new)
         else:
             where = "it has no text of its own" if is_blank else KNOWN_MARK
-            lines = [f"[{node.id}] {format_path(self.library, node.id)}: {where}."]
+            lines = [f"{_format_place(self.library, node.id)}: {where}."]
             if wanted.end <= own.end:
                 lines += self._list_below(node.id, {})
         return self._make_block(node.id, [*lines, part_note] if part_note else lines, wanted, new)
@@ -267,7 +269,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
 
     def render_block(self, node: Node, wanted: Span, spans: Sequence[Span]) -> list[str]:
         """Render the block of a section as lines. Of the range `wanted`, it has the text in `spans`."""
-        head = f"[{node.id}] {format_path(self.library, node.id)} ({format_line_range(self.library, wanted)})"
+        head = f"{_format_place(self.library, node.id)} ({format_line_range(self.library, wanted)})"
         lines = [head, *self._render_text(node.id, wanted, spans)]
         own = node.own_content_span
         if wanted.end <= own.end and wanted.start <= own.start:  # the first part lists the subsections
@@ -336,6 +338,13 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             names = (f"[{child}] {format_node_title(library.node(child), length_max=60)}" for child in given)
             lines.append(f"(Given above: {'; '.join(names)})")
         return ["Below it:", *lines] if lines else []
+
+
+def _format_place(library: Library, section_id: str) -> str:
+    """Format the id and the path of a section, without the title of the document, which the outline has."""
+    titles = list_titles(library, section_id)
+    is_titled = library.node(section_id).ancestors[:1] == (library.title_id,)
+    return f"[{section_id}] {PLAIN_PATH_STEP.join(titles[is_titled:])}"
 
 
 def _has_text_of(library: Library, section_id: str, delivered: Delivered) -> bool:

@@ -16,12 +16,20 @@ _NEAR_MAX = 8
 _HEAD = "Near them, with sizes in tokens:"
 
 
-def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
-    """Render the neighbours of sections in at most `tokens_max` tokens, those of the first section first."""
+def render_neighbourhood(
+    library: Library, section_ids: Sequence[str], tokens_max: int, *, known: Container[str] = ()
+) -> str:
+    """Render the neighbours of sections in at most `tokens_max` tokens, those of the first section first.
+
+    Neighbours that are `known`, because the outline or another list names them, have no place in it.
+    """
     lines: list[str] = []
     left = tokens_max - estimate_tokens(_HEAD)
     named = {library.root_id, *section_ids}
-    for parent_id, near_ids in _list_near(library, section_ids).items():
+    for parent_id, all_near in _list_near(library, section_ids).items():
+        near_ids = [near_id for near_id in all_near if near_id not in known]
+        if not near_ids:
+            continue
         parent = "" if parent_id == library.root_id else f"{_refer(library, parent_id, named)}: "
         line = f"- {parent}{'; '.join(_refer(library, near_id, named) for near_id in near_ids)}"
         cost = estimate_tokens(line) + 1

@@ -30,6 +30,8 @@ class ModelView(Struct, frozen=True, kw_only=True):
     """Text that the model has already. It is not repeated."""
     named_words: Delivered = field(default_factory=dict)
     """Words in earlier lines under "also found". Excerpts repeat them, or they would have gaps."""
+    outlined_ids: frozenset[str] = frozenset()
+    """Sections that the outline names."""
     part_tokens: int = PART_TOKENS
     room_tokens: int
     """Maximum tokens of what the model gets now."""

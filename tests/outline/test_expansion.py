@@ -37,7 +37,7 @@ def test_a_long_chapter_gives_its_own_text_and_lists_what_is_below(chapters: Lib
     block = open_section(chapters, lending)
     assert block.spans == (chapters.node(lending).own_span,)
     head, _, rest = block.text.partition(f"{NONCE}>>>\n")
-    assert head.startswith(f"[{block.section_id}] Manual > Lending (lines 5-")
+    assert head.startswith(f"[{block.section_id}] Lending (lines 5-")
     replacement = id_of(chapters, "Replacement")
     assert rest == (
         "Below it:\n"
