@@ -37,7 +37,7 @@ def _run_outline(args: Namespace) -> None:
 
 
 def _add_ids(parser: CommandParser) -> None:
-    parts = "its page 2 (07f3277d:2) or a range below it (07f3277d:c2)"
+    parts = "its part 2 (07f3277d:2) or a range below it (07f3277d:c2)"
     help_text = f"a section, {parts}; a title, or 'Fees and deposits > Late fees'"
     parser.add_argument("ids", metavar="ID", nargs="+", help=help_text)
 

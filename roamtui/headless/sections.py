@@ -161,7 +161,7 @@ def _list_texts(library: Library, reference: Reference) -> list[str]:
         own = library.node(section_id).own_content_span
         parts = split_parts(library.text_at(own), PART_TOKENS)
         if not 1 <= reference.part <= len(parts):
-            problem = f'Section "{section_id}" has only {format_count(len(parts), "page")}.'
+            problem = f'Section "{section_id}" has only {format_count(len(parts), "part")}.'
             raise UnknownSectionError(section_id, problem)
         part = own.get_part(*parts[reference.part - 1])
         texts = [*library.list_headers([part]), library.text_at(part)]

@@ -205,12 +205,12 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             number = 1 if reference.part is None else reference.part
             count = len(parts)
             if not 1 <= number <= count:
-                parts_there = f"{format_count(count, 'page')}, [{node.id}:1] to [{node.id}:{count}]"
-                return ExpandedBlock(text=f"[{node.id}] has no such page. It has {parts_there}.")
+                parts_there = f"{format_count(count, 'part')}, [{node.id}:1] to [{node.id}:{count}]"
+                return ExpandedBlock(text=f"[{node.id}] has no such part. It has {parts_there}.")
             wanted = own.get_part(*parts[number - 1])
             if count > 1:
                 rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
-                part_note = f"(Page {number} of {count} of this section's own text. {rest})"
+                part_note = f"(Part {number} of {count} of this section's own text. {rest})"
         new = self._list_new_text(wanted)
         is_blank = not self.library.text_at(wanted).strip()
         if is_blank and node.kind in LOADED_ON_DEMAND and tokens:

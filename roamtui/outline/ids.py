@@ -41,7 +41,7 @@ class Reference(Struct, frozen=True, kw_only=True):
 
     section_id: str
     part: int | None = None
-    """1-based part of the section's own text. Texts for the model call it a page."""
+    """1-based part of the section's own text."""
     range_numbers: tuple[int, ...] = ()
     """1-based number of a range of the section's children, then of a range within that range, and so on."""
 

@@ -71,7 +71,7 @@ def test_a_long_text_opens_with_its_first_page_and_the_number_of_pages() -> None
     block = open_section(library, section_id)
     assert "**Rule 0** applies." in block.text
     assert "**Rule 89**" not in block.text
-    assert re.search(rf"\(Page 1 of \d of this section's own text\. The next is \[{section_id}:2\]\.\)", block.text)
+    assert re.search(rf"\(Part 1 of \d of this section's own text\. The next is \[{section_id}:2\]\.\)", block.text)
     assert id_of(library, "C") in block.text.partition("Below it:")[2]
     assert open_section(library, f"{section_id}:1").text == block.text
 
