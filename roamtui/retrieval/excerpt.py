@@ -68,10 +68,7 @@ class _Cutter:
         tokens_max = min(policy.ASKED_FOR_EXCERPT_TOKENS, self._left)
         node = library.node(section_id)
         is_bare_chapter = not has_text(library, node.own_content_span)
-        if is_bare_chapter and not self._overlaps(section_id):
-            spans = self._cut(node.content_span, tokens_max, self._left)
-        else:
-            spans = self._excerpt(section_id, tokens_max, self._left)
+        spans = self._excerpt(section_id, tokens_max, self._left, with_below=is_bare_chapter)
         if self._choose(section_id, spans):
             self._left -= count_span_tokens(self._view.library, spans)
 
@@ -132,12 +129,18 @@ class _Cutter:
         self._chosen[section_id] = spans
         return True
 
-    def _excerpt(self, section_id: str, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
-        """Cut the excerpt of a section, or of all below it if it is small, from text that the model lacks."""
+    def _excerpt(
+        self, section_id: str, tokens_max: int, whole_max: int, *, with_below: bool = False
+    ) -> tuple[Span, ...]:
+        """Cut the excerpt of a section from text that the model lacks.
+
+        It is that of all below the section too if this is small, or `with_below`.
+        """
         library = self._view.library
         node = library.node(section_id)
-        is_small = library.count_tokens(section_id)[1] <= whole_max and not self._overlaps(section_id)
-        excerpted = node.content_span if is_small else node.own_content_span
+        reaches_below = with_below or library.count_tokens(section_id)[1] <= whole_max
+        is_whole = reaches_below and not self._overlaps(section_id)
+        excerpted = node.content_span if is_whole else node.own_content_span
         gaps = subtract_delivered(excerpted, self._view.delivered)
         if gaps == [excerpted]:
             return self._cut(excerpted, tokens_max, whole_max)
@@ -170,8 +173,10 @@ def is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> boo
 
 
 def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -> bool:
-    """Return whether the model has all of a section's own text."""
-    return has_all_text(library, library.node(section_id).own_content_span, delivered)
+    """Return whether the model has all of a section's own text, or of the text below it if it has none."""
+    node = library.node(section_id)
+    own = node.own_content_span
+    return has_all_text(library, own if has_text(library, own) else node.content_span, delivered)
 
 
 def cut_excerpt(

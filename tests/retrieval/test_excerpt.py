@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.outline.delivered import add_delivered
 from roamtui.retrieval import policy
-from roamtui.retrieval.excerpt import choose_excerpts, cut_excerpt
+from roamtui.retrieval.excerpt import choose_excerpts, cut_excerpt, is_delivered_text
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.search.sentences import READ_LENGTH_MAX
@@ -97,6 +97,15 @@ def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
     assert not any(half.overlaps(span) for span in first)
     add_delivered(delivered, [own])
     assert _choose(library, 1.0, 0.9, delivered=delivered)[0] == ()
+
+
+def test_a_chapter_that_is_asked_for_is_not_repeated_if_the_model_has_all_text_below_it() -> None:
+    library = make_library(f"# Birds\n\n## Bird 0\n\n### Nests\n\n{_NEST} 0. {_WORDS}\n")
+    assert _choose(library, 1.0, named_count=1) != [()]
+    text = library.node(id_of(library, "Nests")).own_content_span
+    delivered = {text.doc: [(text.start + len("### Nests\n\n"), text.end)]}
+    assert _choose(library, 1.0, named_count=1, delivered=delivered) == [()]
+    assert is_delivered_text(library, id_of(library, "Bird 0"), delivered)
 
 
 _FILLER = "Some words that say nothing of it. "
