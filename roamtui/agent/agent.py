@@ -116,5 +116,6 @@ class Agent:
         return sum(
             old.state is not new.state
             for event in events
+            # an answer that was cut off had no verdicts before
             for old, new in zip(before[event.number], event.citations, strict=False)
         )

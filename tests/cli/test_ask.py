@@ -115,7 +115,7 @@ def test_if_no_log_can_be_read_continuing_says_so(run: RunCommand, garden: Path)
     (get_conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
     for line in (("ask", garden, "And a spade?", "--continue"), ("--continue", "--plain")):
         refused = run(*line)
-        assert refused.code == 2
+        assert refused.code == 1
         assert "can be continued." in refused.err
 
 

@@ -31,7 +31,7 @@ def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) ->
     root_id = ranges[0].partition(":")[0]
     assert run("show", path, root_id).out == path.read_text("utf-8")
     unknown = run("show", path, ranges[0], f"{root_id}:c{len(ranges) + 1}")
-    assert (unknown.code, unknown.out) == (2, "")
+    assert (unknown.code, unknown.out) == (1, "")
 
 
 def test_each_section_that_is_shown_starts_on_a_line(run: RunCommand, tmp_path: Path) -> None:
