@@ -440,21 +440,25 @@ class _TermWeights:
         terms = kept_terms or matcher.terms
         related = list_related_words(matcher, texts, present=counts.keys())
         count = len(texts) + _OTHER_TEXTS
+        own_terms = matcher.find_terms(follow_up)
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
-        """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
+        """Weight of each term, synonym and correction: higher if the term is rare in the texts, and lower if
+        only the question before a follow-up has it."""
+        for term in set(terms).difference(own_terms) if own_terms else ():
+            self.weights[term] *= policy.INDIRECT_WEIGHT
         self._total = sum(self.weights.values())
         self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + policy.DOUBT_WEIGHT)
         """How much a passage with all these words proves, from 0 to 1."""
         for term in terms:
             for word in sorted(related[term] - {*terms}):
-                self.weights[word] = policy.SYNONYM_WEIGHT * self.weights[term]
-        own = matcher.find_terms(follow_up)
-        self.own_words = own.union(*(related[term] for term in own))
+                self.weights[word] = policy.INDIRECT_WEIGHT * self.weights[term]
+        self.own_words = own_terms.union(*(related[term] for term in own_terms))
         """The words of a follow-up itself, with synonyms and corrections. Empty if there is none."""
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
-        self.rows = _RowJoiner(self.matcher, frozenset(counts).intersection(terms), (*texts, *tables))
+        needed = frozenset(counts).intersection(own_terms or terms)
+        self.rows = _RowJoiner(self.matcher, needed, (*texts, *tables))
 
     def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
         """Return up to `limit` sentences and rows of a text, those with most weight first."""
@@ -470,13 +474,13 @@ class _TermWeights:
 class _RowJoiner:
     """Joins rows that begin with the same cell: one table says what "Class C" is, another what it costs.
 
-    Rows are joined only if together, but not alone, they have all words of the question that any text has.
+    Rows are joined only if together, but not alone, they have all words that are needed.
     """
 
-    def __init__(self, matcher: TermMatcher, present: frozenset[str], texts: Iterable[str]) -> None:
-        """Join rows of some texts. `present` are the words of the question that any text has."""
+    def __init__(self, matcher: TermMatcher, needed: frozenset[str], texts: Iterable[str]) -> None:
+        """Join rows of some texts. `needed` are words of the question, or of a follow-up itself, in any text."""
         self._matcher = matcher
-        self._present = present
+        self._needed = needed
         self._rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
         """By first cell: the rows that have words of the question, and these words."""
         for unit in chain.from_iterable(read_units(text).units for text in texts):
@@ -487,7 +491,7 @@ class _RowJoiner:
         """Return the words of the question in the rows that are joined with this one, if any are."""
         joined = frozenset[str]().union(*self._rows.get(get_row_name(unit), {}).values())
         own = self._matcher.find_terms(f"{unit.header_words} {unit.words}") if joined else joined
-        return joined if self._present <= joined | own and not self._present <= own else frozenset()
+        return joined if self._needed <= joined | own and not self._needed <= own else frozenset()
 
     def joins(self, text: str) -> bool:
         """Return whether a row of a text is joined."""

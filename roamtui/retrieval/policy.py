@@ -61,5 +61,5 @@ NEAREST_MIN = 0.13
 their own document, 19 % of those in everyday words, and 76 % of those about another one."""
 DOUBT_WEIGHT = 4.0
 """Added to the weight of a question, because half of two words proves less than half of six."""
-SYNONYM_WEIGHT = 0.5
-"""Weight of a synonym. The word itself has 1."""
+INDIRECT_WEIGHT = 0.5
+"""Weight of a synonym, and of a word that only the question before a follow-up has. The word itself has 1."""
