@@ -478,7 +478,7 @@ class _RowJoiner:
     """
 
     def __init__(self, matcher: TermMatcher, needed: frozenset[str], texts: Iterable[str]) -> None:
-        """Join rows of some texts. `needed` are words of the question, or of a follow-up itself, in any text."""
+        """Join rows of some texts. `needed` are those words of the question, or of a follow-up, that texts have."""
         self._matcher = matcher
         self._needed = needed
         self._rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
