@@ -474,11 +474,12 @@ class _TermWeights:
 class _RowJoiner:
     """Joins rows that begin with the same cell: one table says what "Class C" is, another what it costs.
 
-    Rows are joined only if together, but not alone, they have all words that are needed.
+    Rows are joined only if together, but not alone, they have all words that are needed: those of the
+    question, or of a follow-up by itself, that any text has.
     """
 
     def __init__(self, matcher: TermMatcher, needed: frozenset[str], texts: Iterable[str]) -> None:
-        """Join rows of some texts. `needed` are those words of the question, or of a follow-up, that texts have."""
+        """Join rows of some texts if they have the words in `needed`."""
         self._matcher = matcher
         self._needed = needed
         self._rows: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
