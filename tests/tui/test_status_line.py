@@ -39,7 +39,7 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
         places = list_places()
         hints = ui.rows[-1]
         await ui.press_until(lambda: tell(ui.app) == [_NOTHING], "ctrl+c")
-        assert ui.rows[-1].strip() == _NOTHING
+        await ui.wait_until(lambda: ui.rows[-1].strip() == _NOTHING)
         assert list_places() == places
         await ui.press_until(lambda: not tell(ui.app), "tab")
         await ui.press_until(lambda: ui.rows[-1] == hints, "shift+tab")
