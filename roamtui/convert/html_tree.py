@@ -74,7 +74,7 @@ _STYLED_CLASS = re.compile(r"\.([\w-]{1,100})(?:\s*>\s*li::?before)?\s*$")
 _SHEET_STYLE = re.compile(
     r"vertical-align: ?su(?:per|b)|text-decoration(?:-line)?: ?line-through"
     r"|(?:lower|upper)-(?:alpha|latin|roman)|font-weight: ?(?:bold|[6-9]00)"
-    r"|display: ?(?:inline-)?(?:block|flex|grid)|padding[\w-]*: ?[^;}]*[1-9]|background"
+    r"|display: ?(?:inline-)?(?:block|flex|grid)|padding[\w-]{0,20}: ?[^;}]{0,80}[1-9]|background"
     rf"|font-family: ?[\"']?(?:{SYMBOL_FONT.pattern})",
     re.IGNORECASE,
 )

@@ -12,6 +12,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.epub import convert_epub
 from roamtui.convert.html import convert_html
+from roamtui.convert.html_tree import read_style_sheet
 from roamtui.convert.pdf.right_to_left import to_logical_order
 from roamtui.convert.rst import convert_rst
 from roamtui.convert.separated import convert_separated
@@ -117,6 +118,7 @@ READERS: dict[str, Callable[[str], object]] = {
         to_logical_order(part + text) for part in ("\u05d0", "\u05d07", f"\u05d07{text}")
     ],
     "web page": convert_html,
+    "style sheet": lambda text: read_style_sheet(f".a{{{text}}}"),
     "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),
     "subtitles": lambda text: [
         convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{start}{text}\na\n".encode(), "a.srt")

@@ -41,6 +41,7 @@ _GROWTH_MAX = 40
         ("words", ("– ", "★ "), _LONG_COUNT),
         ("llms.txt", (")",), _LONG_COUNT),
         ("subtitles", (" ",), _LONG_COUNT),
+        ("style sheet", ("padding:", "padding-", "display:"), _LONG_COUNT),
     ],
 )
 def test_reading_takes_time_by_the_length_of_a_text_not_by_its_square(
