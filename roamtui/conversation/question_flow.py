@@ -83,7 +83,7 @@ def start_question(
     found = open_for_agent(fold_events(cleared, opening), command)
     found_texts = [result.text for result in found.results if result.status.is_open]
     parts = []
-    # the model needs no line for a section of which it has all text
+    # a section whose text the model has already needs no line
     if texts := [result.text for result in pending.results if result.tokens or not result.status.is_open]:
         parts += ["Opened since your last answer:", *texts]
     if found_texts:

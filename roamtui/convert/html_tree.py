@@ -114,8 +114,8 @@ def read_page(
 ) -> tuple[Any, str]:
     """Return the tree of a page without hidden elements, and its title.
 
-    `styles`, such as those of a book, count in addition to those of the page. With `finds_titles`, lines that
-    look like titles become headings, if the page has no headings.
+    `styles`, for example of a book, are added to the page's own. With `finds_titles`, lines that look like
+    titles become headings, if the page has no headings.
 
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.

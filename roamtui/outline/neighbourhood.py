@@ -19,9 +19,9 @@ _HEAD = "Near them, with sizes in tokens:"
 def render_neighbourhood(
     library: Library, section_ids: Sequence[str], tokens_max: int, *, known: Container[str] = ()
 ) -> str:
-    """Render the neighbours of sections in at most `tokens_max` tokens, those of the first section first.
+    """Render the neighbours of sections, in the order of the sections, in at most `tokens_max` tokens.
 
-    Neighbours that are `known`, because the outline or another list names them, have no place in it.
+    Neighbours that are `known`, because the outline or another list names them, are left out.
     """
     lines: list[str] = []
     left = tokens_max - estimate_tokens(_HEAD)

@@ -94,7 +94,7 @@ class QuotableText:
         return None
 
     def _iter_documents(self, first: Container[str]) -> Iterator[list[Span]]:
-        """Yield the spans of each document, those of the documents `first` before others."""
+        """Yield the spans of each document, beginning with the documents in `first`."""
         ordered = sorted(self.spans, key=lambda span: span.doc not in first)
         for _, spans in groupby(ordered, key=attrgetter("doc")):
             yield [*spans]
