@@ -62,7 +62,8 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
 
 def make_view(state: ConversationState, *, earlier: Iterable[ToolUse] = (), room_tokens: int) -> ModelView:
     """Collect what the model has of the library. `earlier` has the earlier calls of the same step."""
-    delivered = join_all(state.collect_delivered(), state.collect_excerpts())
+    earlier = (*earlier,)
+    delivered = join_all(state.collect_delivered(), state.collect_excerpts(earlier))
     part_tokens = state.options.part_tokens
     if not state.is_asking:  # the next question delivers what the person has opened
         pending = (each.section_id for each in state.open_sections.values() if not each.deliveries)
@@ -70,8 +71,6 @@ def make_view(state: ConversationState, *, earlier: Iterable[ToolUse] = (), room
         add_delivered(delivered, (get_opened_span(state.library, each, part_tokens) for each in known))
     named_words: dict[str, list[Bounds]] = {}
     shown: list[Exchange | ToolUse] = [*earlier]
-    for use in earlier:
-        add_delivered(delivered, {*use.excerpts}.difference(use.named_words))
     if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
         asked = state.exchanges[-1]
         shown += (asked, *chain.from_iterable(step.uses for step in asked.steps))

@@ -234,7 +234,7 @@ def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     if found.passages or state.exchanges[-1].within:
         return found
     passages = list_all_passages(state.library, found.question, searcher.compare)
-    return replace(found, passages=passages, is_whole=True)
+    return replace(found, passages=passages, is_whole=bool(passages))
 
 
 def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:

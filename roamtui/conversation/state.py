@@ -45,6 +45,7 @@ from roamtui.conversation.events import (
     StopReason,
     ThoughtsRecorded,
     ToolFinished,
+    ToolUse,
     TranscriptRebuilt,
     UsageRecorded,
 )
@@ -278,16 +279,24 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             add_delivered(bounds, section.deliveries)
         return bounds
 
-    def collect_excerpts(self) -> dict[str, list[Bounds]]:
-        """Collect the ranges of text that searches showed in the transcript, by document key."""
-        bounds: dict[str, list[Bounds]] = {}
+    def collect_excerpts(self, unsaved: Iterable[ToolUse] = ()) -> dict[str, list[Bounds]]:
+        """Collect the ranges of text that searches showed in the transcript, by document key.
+
+        `unsaved` has calls of the current step, which is not part of the transcript yet.
+        """
+        shown: list[Exchange | ToolUse] = [*unsaved]
         first = self.rebuilt.first_with_steps
         for index, exchange in enumerate(self.exchanges[first:]):
+            if exchange.is_stale:
+                continue
             is_cut = index == 0 and self.rebuilt.preface is not None  # the preface may lack the excerpts
-            steps = exchange.steps[self.rebuilt.first_step if is_cut else 0 :]
-            shown = [*(() if is_cut else (exchange,)), *(use for step in steps for use in step.uses)]
-            for each in shown if not exchange.is_stale else ():
-                add_delivered(bounds, {*each.excerpts}.difference(each.named_words))
+            if not is_cut:
+                shown.append(exchange)
+            for step in exchange.steps[self.rebuilt.first_step if is_cut else 0 :]:
+                shown += step.uses
+        bounds: dict[str, list[Bounds]] = {}
+        for each in shown:
+            add_delivered(bounds, {*each.excerpts}.difference(each.named_words))
         return bounds
 
     def collect_read(self) -> dict[str, list[Bounds]]:

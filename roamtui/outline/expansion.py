@@ -106,7 +106,6 @@ def render_section(  # noqa: PLR0913 - most calls need only some
         library=library,
         delivered=delivered,
         excerpts=excerpts or {},
-        given=join_all(delivered, excerpts or {}),
         nonce=nonce,
         part_tokens=part_tokens,
     )
@@ -168,9 +167,7 @@ def render_open_section(
     node = library.node(section_id)
     own = node.own_content_span
     wanted = node.content_span if spans and spans[-1].end > own.end else own
-    writer = _BlockWriter(
-        library=library, delivered=delivered, given=delivered, nonce=nonce, part_tokens=part_tokens
-    )
+    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, part_tokens=part_tokens)
     return "\n".join(writer.render_block(node, wanted, spans))
 
 
@@ -188,10 +185,13 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
     """Text of open sections, which is not repeated."""
     excerpts: Delivered = {}
     """Text that is repeated only if naming it takes more tokens."""
-    given: Delivered
-    """Both together."""
     nonce: str
     part_tokens: int
+
+    @property
+    def given(self) -> Delivered:
+        """All text that the model has."""
+        return join_all(self.delivered, self.excerpts)
 
     def make_section_block(self, node: Node, reference: Reference) -> ExpandedBlock:
         """Make the block of a section: all of it if it is small, or else a part of its own text."""

@@ -136,7 +136,7 @@ def choose_passages(
         library: Has the sections.
         question: Any text.
         hits: Sections, best first.
-        follow_up: The follow-up, if the question is that after the question before it.
+        follow_up: The last question alone, if `question` also has the words of the one before it.
         pieces: Parts of the hits that are near the question in meaning, nearest first.
         compare: Compares sentences by their meaning. With it and `pieces`, 77 instead of 58 of 96 questions
             in everyday words have an answer among their passages.
@@ -444,8 +444,9 @@ class _TermWeights:
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts, and lower if
         only the question before a follow-up has it."""
-        for term in set(terms).difference(own_terms) if own_terms else ():
-            self.weights[term] *= policy.INDIRECT_WEIGHT
+        if own_terms:
+            for term in self.weights.keys() - own_terms:
+                self.weights[term] *= policy.INDIRECT_WEIGHT
         self._total = sum(self.weights.values())
         self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + policy.DOUBT_WEIGHT)
         """How much a passage with all these words proves, from 0 to 1."""

@@ -19,7 +19,7 @@ from roamtui.outline.missing_text import count_span_tokens, has_all_text, has_te
 from roamtui.retrieval import policy
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
-from roamtui.search.sentences import READ_LENGTH_MAX, rank_sentences
+from roamtui.search.sentences import READ_LENGTH_MAX, RankedSentence, rank_sentences
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_bounds
 
@@ -219,8 +219,7 @@ def cut_excerpt(
                 add_spans(span)
             continue
         inside = (each for each in (sentence, *best) if passage[0] <= each.start < passage[1])
-        row = next((each for each in inside if _find_frame(text, each.start)), None)
-        frame = [] if row is None else [*_find_frame(text, row.start), _get_line(text, row.start, row.end)]
+        frame = _find_first_row(text, inside)
         part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
         if part is None or not add_spans(*frame, part):
             add_spans((start, end))
@@ -234,6 +233,17 @@ def cut_excerpt(
 
 def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:
     return sum(estimate_tokens(text[start:end]) for start, end in spans)
+
+
+def _find_first_row(text: str, sentences: Iterable[RankedSentence]) -> list[Bounds]:
+    """Return the bounds of the lines of the first row, or line of code, of some sentences and of its frame.
+
+    There are none if none of the sentences is in a table or in code.
+    """
+    for sentence in sentences:
+        if frame := _find_frame(text, sentence.start):
+            return [*frame, _get_line(text, sentence.start, sentence.end)]
+    return []
 
 
 def _find_frame(text: str, offset: int) -> list[Bounds]:

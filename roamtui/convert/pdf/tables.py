@@ -83,7 +83,7 @@ class PageText(Struct):
 
 
 def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
-    """Return the tables of a page in order. Tables of words are between those of figures."""
+    """Return the tables of a page in order. Tables of words are looked for between those of figures."""
     tables: list[PageTable] = []
     start = 0
     for table in _detect_figure_tables(rows):
@@ -93,7 +93,8 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
 
 
 def _detect_figure_tables(rows: Sequence[PageRow]) -> Iterator[PageTable]:
-    index = previous_end = 0
+    index = 0
+    previous_end = 0
     while index < len(rows):
         if not is_data_row(rows[index]):
             index += 1
@@ -242,14 +243,17 @@ def _join_columns(columns: Iterable[Column]) -> list[Column]:
 
 def _detect_word_tables(rows: Sequence[PageRow], low: int, high: int) -> Iterator[PageTable]:
     """Yield the tables of words between two rows."""
+    rows = rows[:high]
     start = low
     while start < high:
-        table = _find_word_table(rows[:high], low, start)
-        if table is not None and any(map(has_wide_gap, rows[table.start : table.end])):
+        table = _find_word_table(rows, low, start)
+        if table is None:
+            start += 1
+            continue
+        if any(map(has_wide_gap, rows[table.start : table.end])):
             yield table
-        if table is not None:
-            low = table.end
-        start = table.end if table else start + 1
+        low = table.end
+        start = table.end
 
 
 def _find_word_table(rows: Sequence[PageRow], low: int, start: int) -> PageTable | None:
