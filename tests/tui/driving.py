@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from textual import _wait, events
+from textual import events
 from textual.app import App
 from textual.geometry import Offset
 from textual.keys import _character_to_key
@@ -51,13 +51,11 @@ Compare = Callable[..., bool]
 Until = str | type[Screen[Any]] | Callable[[], object]
 _ROUNDS_AT_REST = 5
 """A message leads to others, so that a screen is at rest only if it stays the same for some rounds of messages."""
-_QUICK_ROUNDS = 20
+_QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
 """A minute on an idle machine: only a failing test waits for it."""
 _SLOW_ROUND_SECONDS = 0.02
 Pilot._wait_for_screen.__defaults__ = (600.0,)  # on a busy machine the first screen may take longer than Textual waits
-# Textual's pilot sleeps after each key until the app was idle for 20 ms, which took longer than all that the app does.
-_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 0.004, 0.0008
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 
 
@@ -323,7 +321,7 @@ async def show_answer(ui: RunningApp) -> None:
 async def wait_until(pilot: Pilot[Any], until: Until) -> None:
     """Let the app work until its screen has these words on one line or more, is of this kind, or meets this condition.
 
-    After some rounds there is time for threads and other programs.
+    From the 50th round on there is time for threads and other programs.
     """
 
     def is_met() -> bool:
