@@ -352,7 +352,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             RoamtuiError: A source or the folder of the table cannot be read, or the model, embedder or
                 reranker in the settings cannot be used.
         """
-        from roamtui.table.columns import drop_repeated_columns, parse_column, read_columns
+        from roamtui.table.columns import keep_names, parse_column, read_columns
         from roamtui.table.runner import TablePlan
         from roamtui.table.store import is_table, list_rows, read_table
 
@@ -366,7 +366,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             table = read_table(folder or get_table_path(sources))
             table.rows = list_rows(sources, table.outputs, self.on_warning)
         columns = [*map(parse_column, questions), *(read_columns(file) if file is not None else ())]
-        table.columns = drop_repeated_columns(columns) or table.columns
+        table.columns = keep_names(columns, table.columns) or table.columns
         plan = TablePlan(
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),

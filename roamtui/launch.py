@@ -38,7 +38,15 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.settings import save_settings
 from roamtui.sources.read import explain_error, is_path
 from roamtui.sources.source_names import make_short_name, split_sources
-from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer, TableSession, TuiOptions
+from roamtui.tui.context import (
+    DocumentSession,
+    Inbox,
+    OfferGroup,
+    Services,
+    StartOffer,
+    TableSession,
+    TuiOptions,
+)
 
 if TYPE_CHECKING:
     from roamtui.tui.app import RoamApp
@@ -116,7 +124,9 @@ class AppServices(Services):
 
     @override
     def open_table(self, sources: tuple[str, ...]) -> TableSession:
-        return TableSession(*self._bootstrap.make_table(sources, jobs=_TABLE_JOBS))
+        notices = Inbox()
+        bootstrap = replace(self._bootstrap, on_warning=notices.add)
+        return TableSession(*bootstrap.make_table(sources, jobs=_TABLE_JOBS), notices)
 
     def open(
         self,
@@ -134,15 +144,15 @@ class AppServices(Services):
         # A resumed conversation needs the text before the app starts.
         load_all = conversation_id is not None
         library, loader = self._bootstrap.open(sources, load_all=load_all, on_progress=on_progress)
-        notes = [*library.notes[:_NOTES_MAX]]
+        notices = Inbox(library.notes[:_NOTES_MAX])
         question = ""
         if isinstance(model, RecordedModel):
             question = model.question
-            notes.append(
+            notices.add(
                 "This is a recorded demo. A person wrote its answers, and misquoted one figure on purpose."
             )
         progress = ProgressLine(EMBEDDING_FORM)
-        bootstrap = replace(self._bootstrap, on_warning=notes.append, on_progress=progress)
+        bootstrap = replace(self._bootstrap, on_warning=notices.add, on_progress=progress)
         agent = bootstrap.make_agent(library, loader, conversation_id, model)
         progress.is_muted = True
         # Standard input, or a pipe that a shell names, cannot be read twice.
@@ -156,7 +166,7 @@ class AppServices(Services):
             reload_library=bootstrap.reload if can_reload else None,
             opened_at=opened_at,
             reloads_on_change=self._is_watching,
-            notices=notes,
+            notices=notices,
         )
 
 

@@ -142,8 +142,10 @@ class ProgressLine:
         """Replace the line on a terminal."""
         line = sanitise_line(text)
         if line != self._shown and sys.stderr.isatty() and not self.is_muted:
-            width = shutil.get_terminal_size().columns - 1
-            _write_quietly(f"\r\x1b[K{line[:width]}\r")
+            from roamtui.markdown.lines import chop  # noqa: PLC0415 - not for commands without progress
+
+            fitting, *_ = chop(line, shutil.get_terminal_size().columns - 1)
+            _write_quietly(f"\r\x1b[K{fitting}\r")
             self._shown = line
 
     def end(self) -> None:

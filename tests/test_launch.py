@@ -196,3 +196,11 @@ def test_a_line_of_progress_clears_the_one_before_of_another_job(monkeypatch: py
     ProgressLine().show("3 of 9 cells, 4 nearest, 5 not found")
     ProgressLine("embedded {:,} of {:,} sections")(6, 6)
     assert written.getvalue().rpartition("\x1b[K")[2] == "embedded 6 of 6 sections\r\n"
+
+
+def test_a_line_of_progress_never_fills_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Stream(is_terminal=True)
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setenv("COLUMNS", "20")
+    ProgressLine().show("Converting 契約書契約書.pdf…")
+    assert written.getvalue() == "\r\x1b[KConverting 契約書契\r"

@@ -104,7 +104,9 @@ def _run_recheck(args: Namespace) -> int:
     """Check whether quotes are still in their documents; exit 1 if not."""
     from roamtui.headless.recheck import run_recheck
 
-    if bool(args.targets) == args.all:
+    if args.targets and args.all:
+        raise UsageError("--all checks every saved conversation. Leave it out, or the other names.")
+    if not args.targets and not args.all:
         raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
     _check_place(args.source)
     bootstrap = make_bootstrap(args)

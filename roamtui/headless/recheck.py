@@ -262,10 +262,10 @@ def read_claims_of_file(
     """
     if is_table(path):
         return _read_table(read_table(path), name)
-    if path.is_dir() or not path.exists():
+    if not path.exists():
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
-    if path.suffix.lower() in _NO_TEXT_SUFFIXES:
+    if path.is_dir() or path.suffix.lower() in _NO_TEXT_SUFFIXES:
         raise UsageError(_CANNOT_CHECK.format(name))
     text = path.read_text("utf-8-sig", "replace")
     main, added = parse_source_lines(text)

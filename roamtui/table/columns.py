@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -140,5 +140,15 @@ def read_columns(path: Path) -> tuple[Column, ...]:
 
 
 def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """Drop repetitions of the same question, type and choices."""
-    return tuple({column.key: column for column in columns}.values())
+    """Drop repetitions of the same question, type and choices. The last name that one of them has stays."""
+    kept: dict[str, Column] = {}
+    for column in columns:
+        if column.name or column.key not in kept:
+            kept[column.key] = column
+    return tuple(kept.values())
+
+
+def keep_names(columns: Sequence[Column], known: Sequence[Column]) -> tuple[Column, ...]:
+    """Return `columns`, each once. Without a name, a column gets that of the `known` one."""
+    named = {column.key: column for column in drop_repeated_columns((*known, *columns))}
+    return tuple(named[key] for key in dict.fromkeys(column.key for column in columns))

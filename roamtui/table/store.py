@@ -160,6 +160,7 @@ def delete_column(table: ResultTable, column: Column) -> None:
     with closing(TableLog(table)) as log:
         log.define(other for other in log.known.columns if other.key != column.key)
     table.columns = tuple(other for other in table.columns if other.key != column.key)
+    table.count_states()
 
 
 def is_table(folder: Path) -> bool:

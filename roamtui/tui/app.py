@@ -256,7 +256,7 @@ class RoamApp(App[None], inherit_bindings=False):
         model = self._shared_model
         session = await asyncio.to_thread(self._options.services.open_table, names)
         plan = session.plan if model is None else replace(session.plan, model=model.copy())
-        self._show_table(TableSession(session.table, plan))
+        self._show_table(replace(session, plan=plan))
 
     def _show_table(self, session: TableSession) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table

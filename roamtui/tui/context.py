@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from time import time_ns
 from typing import TYPE_CHECKING, Protocol
@@ -100,6 +100,24 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """The server for models whose name is typed, from the command line. Empty for the provider's own."""
 
 
+class Inbox:
+    """Sentences for the person, from any thread. They wait until a screen receives them."""
+
+    def __init__(self, sentences: Iterable[str] = ()) -> None:
+        self._waiting = [*sentences]
+        self._receiver: Callable[[str], object] = self._waiting.append
+
+    def add(self, sentence: str) -> None:
+        """Give a sentence to the receiver, or keep it for the first one."""
+        self._receiver(sentence)
+
+    def deliver_to(self, receiver: Callable[[str], object]) -> None:
+        """Give `receiver` the sentences that wait, and later ones in the thread in which they come."""
+        self._receiver = receiver
+        while self._waiting:
+            receiver(self._waiting.pop(0))
+
+
 class DocumentSession(Struct, frozen=True, kw_only=True):
     """One open document: its agent, and how to reload and watch it."""
 
@@ -116,8 +134,8 @@ class DocumentSession(Struct, frozen=True, kw_only=True):
     """A time before its files were read, in nanoseconds. It tells which files were written since."""
     reloads_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
-    notices: Sequence[str] = ()
-    """Sentences to show at the start, for example that characters of the document were replaced."""
+    notices: Inbox = field(default_factory=Inbox)
+    """Sentences about the document and about search, for example that characters were replaced."""
 
     @property
     def conversation(self) -> Conversation:
@@ -138,3 +156,5 @@ class TableSession(Struct, frozen=True):
 
     table: ResultTable
     plan: TablePlan
+    notices: Inbox = field(default_factory=Inbox)
+    """Sentences about its documents and about search, for example that it goes by words only."""

@@ -89,6 +89,13 @@ def test_a_conversation_without_a_quote_is_told_in_one_sentence(run: RunCommand,
     assert (result.code, result.err) == (1, f"roamtui: There is no quote to check in {conversation}.\n")
 
 
+def test_what_is_no_text_with_quotes_is_told_what_can_be_checked(run: RunCommand, garden: Path) -> None:
+    folder = run("recheck", garden.parent)
+    assert (folder.code, "Name the id of the conversation" in folder.err) == (2, True)
+    both = run("recheck", garden, "--all")
+    assert (both.code, "Leave it out, or the other names." in both.err) == (2, True)
+
+
 def test_a_target_that_cannot_be_read_keeps_no_other_from_being_checked(run: RunCommand, garden: Path) -> None:
     conversation = _ask(garden)
     for targets in ((conversation, "nope.md"), ("nope.md", conversation)):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.table.columns import Column, ColumnType, parse_column, read_columns
+from roamtui.table.columns import Column, ColumnType, keep_names, parse_column, read_columns
 from tests.case_files import read_case, read_rows
 
 TOML = read_case("questions.toml")
@@ -45,3 +45,12 @@ def test_a_value_fits_its_type_or_is_marked(kind: str, fitting: list[str], other
     column = parse_column(f"? [{kind}]")
     assert [value for value in fitting if not column.fits(value)] == []
     assert [value for value in others if column.fits(value)] == []
+
+
+def test_a_question_that_is_asked_again_keeps_the_name_of_its_column() -> None:
+    named = Column(question="How long is it?", name="Notice")
+    other = Column(question="Who pays?")
+    unnamed = Column(question="How long is it?")
+    assert keep_names((unnamed, other, unnamed), (named,)) == (named, other)
+    renamed = Column(question="How long is it?", name="Period")
+    assert keep_names((renamed, unnamed), (named,)) == (renamed,)

@@ -3,6 +3,7 @@
 from textual import events
 from textual.widgets import Input
 
+from roamtui.tui.context import Inbox
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import expand, make_app, running
 
@@ -33,7 +34,7 @@ async def test_markup_is_text_everywhere() -> None:
 
 
 async def test_control_sequences_are_shown_as_signs() -> None:
-    app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notices=(CONTROLS,))
+    app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notices=Inbox([CONTROLS]))
     async with running(app, (200, 50)) as ui:
         below = next(iter(ui.state.library.walk()))
         quote = f'"{CONTROLS}" [{below}]'

@@ -106,8 +106,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Show a saved conversation, and the notices for the start."""
         self.chat_log.reload()
-        for note in self.session.notices:
-            self.chat_log.add_notice(note)
+        self.session.notices.deliver_to(lambda words: self.post_message(NoticeRaised(words)))
         self._unsubscribe = self.conversation.subscribe(self._handle_event)
         self.call_after_refresh(self._start)
 
@@ -381,7 +380,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _resume_model(self) -> None:
         """Use the model and server of the conversation that the person has resumed."""
         state = self.conversation.state
-        if state.model not in ("", RECORDED, self.agent.model.name):
+        current = self.agent.model
+        is_same = state.model == current.name and state.server in (None, current.facts.server)
+        if not is_same and state.model not in ("", RECORDED):
             model = self.session.options.services.make_model(state.model, state.server or None)
             self.post_message(ModelReleased(self.agent.model))
             self.agent.use_model(model)

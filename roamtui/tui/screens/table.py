@@ -33,7 +33,7 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_nearest, draw_parts
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import TableSession
-from roamtui.tui.messages import DocumentRequested, SectionTarget
+from roamtui.tui.messages import DocumentRequested, NoticeRaised, SectionTarget
 from roamtui.tui.screen_words import adapt_flags, format_error
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
 
@@ -139,6 +139,7 @@ class TableScreen(Screen[None]):
         super().__init__()
         self.table = session.table
         self.plan = session.plan
+        self._notices = session.notices
         self._keys = keys
         self._head = Static(classes="head")
         self._grid = TableGrid(session.table)
@@ -160,6 +161,7 @@ class TableScreen(Screen[None]):
     def on_mount(self) -> None:
         """Ask for the first question of a table that has none."""
         self._show_head()
+        self._receive_notices()
         self._recheck()
         if not self.table.columns:
             self.action_add_column()
@@ -167,6 +169,8 @@ class TableScreen(Screen[None]):
     def renew(self, session: TableSession) -> None:
         """Take over the session's plan and, unless a run is filling the present table, its table."""
         self.plan = session.plan
+        self._notices = session.notices
+        self._receive_notices()
         if not self._filling.locked():
             self.table = session.table
             self._run = None  # it counted the cells of the table before
@@ -243,6 +247,13 @@ class TableScreen(Screen[None]):
             lines.append(Content.styled(shorten(sanitise_line(line), width), "$muted"))
         view.update(Content("\n").join(lines), layout=False)
 
+    def _receive_notices(self) -> None:
+        self._notices.deliver_to(lambda words: self.post_message(NoticeRaised(words)))
+
+    @on(NoticeRaised)
+    def _show_notice(self, event: NoticeRaised) -> None:
+        self._show_message(event.words)
+
     def _show_message(self, words: str | None) -> None:
         self._message.update(Content(sanitise_line(words or "")))
 
@@ -282,7 +293,7 @@ class TableScreen(Screen[None]):
             add_column(self.table, column)
             self._keep_typed("")
             self._grid.show()
-            self._grid.move_cursor(column=len(self.table.columns))
+            self._grid.move_cursor(column=self._grid.get_column_index(column.key))
             self._fill(column)
 
     def _parse_question(self, typed: str) -> Column:

@@ -61,7 +61,10 @@ def listed(app: RoamApp) -> list[str]:
     return [row.line.plain.split("\n")[0] for row in app.screen.list_rows(app.screen.typed)]
 
 
-async def test_a_conversation_is_resumed_with_its_own_model(store: ConversationStore) -> None:
+@pytest.mark.parametrize(("name", "server"), [("openai/other", ""), ("scripted", "http://127.0.0.1:9/v1")])
+async def test_a_conversation_is_resumed_with_its_own_model_and_server(
+    name: str, server: str, store: ConversationStore
+) -> None:
     made: list[tuple[str, str | None]] = []
 
     def make_model(name: str, api_base: str | None) -> ScriptedModel:
@@ -73,12 +76,14 @@ async def test_a_conversation_is_resumed_with_its_own_model(store: ConversationS
     async with running(app, (120, 35)) as ui:
         await make_two(ui)
         first = session.agent.model.name
-        session.agent.use_model(ScriptedModel(["Other."], name="openai/other"))
+        other = ScriptedModel(["Other."], name=name)
+        other.facts = replace(other.facts, server=server)
+        session.agent.use_model(other)
         await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
         await ui.ask("And now?")
         await open_list(ui)
         await ui.press_until(lambda: len(ui.exchanges) == 1 and "starter" in ui.exchanges[0].question, "j", "enter")
-        await ui.wait_until(lambda: session.agent.model.name == first)
+        await ui.wait_until(lambda: session.agent.model is not other)
         assert made == [(first, None)]
 
 

@@ -10,15 +10,19 @@ import pytest
 from textual.widgets import Input
 from typing_extensions import override
 
+from roamtui.bootstrap import Bootstrap
 from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
-from roamtui.search.base import Hit
+from roamtui.launch import AppServices
+from roamtui.search.base import Hit, RetrievalOptions
 from roamtui.search.searcher import Searcher
+from roamtui.settings import Settings
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.screens import find as find_module
 from roamtui.tui.screens.find import FindDialog
+from tests.fakes.services import app_over
 from tests.tui.driving import RYE, TEXT, RunningApp, make_app, running
 from tests.tui.reader.sections import list_marked
 
@@ -43,6 +47,21 @@ def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
     library = screen.found.library
     groups = groupby(screen.found.results, key=lambda result: result.group)
     return [(group, [library.node(result.section_id).title for result in results]) for group, results in groups]
+
+
+@pytest.mark.usefixtures("forked_models")
+async def test_what_a_search_warns_of_is_said_in_the_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    path = tmp_path / "ovens.md"
+    path.write_text(TEXT, "utf-8")
+    settings = Settings(model="openai/tiny", api_base="http://127.0.0.1:9/v1", retrieval=RetrievalOptions(rerank="on"))
+    app = app_over(AppServices(Bootstrap(settings=settings)).open((str(path),)))
+    async with running(app, (120, 35)) as ui:
+        await find(ui, "stone oven")
+        await ui.press_until(lambda: not isinstance(ui.app.screen, FindDialog), "escape")
+        await ui.wait_until("The search results stay in their usual order")
 
 
 async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() -> None:

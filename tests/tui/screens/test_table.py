@@ -199,6 +199,16 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
 
 
+async def test_a_question_that_is_typed_again_leads_to_its_column(filled: Tables) -> None:
+    async with showing(filled) as ui:
+        grid = ui.app.screen.query_one(TableGrid)
+        await ui.press_until(lambda: grid.current_column is not grid.table.columns[0], "l")
+        await ui.press("+")
+        await _answer_prompt(ui, PERIOD)
+        await ui.wait_until(lambda: grid.current_column is grid.table.columns[0])
+        assert len(grid.table.columns) == 3
+
+
 async def test_a_long_log_holds_up_no_key(filled: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[threading.Thread] = []
 
@@ -234,7 +244,7 @@ async def test_a_column_that_is_added_meanwhile_is_asked_after_the_others(tables
         assert read_table(tables.folder).columns[-1].question == "Since when?", "the program may end meanwhile"
         gate.set()
         await ui.wait_until(ConfirmDialog)
-        assert "2 cells" in ui.text
+        await ui.wait_until("2 cells")
 
 
 async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_its_question(filled: Tables) -> None:
@@ -242,6 +252,7 @@ async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_it
         table = ui.app.screen.query_one(TableGrid).table
         await ui.press_until("Delete this column?", "d")
         await ui.press_until(lambda: PERIOD not in [column.question for column in table.columns], "y")
+        assert sum(table.states.values()) == 4, "the cells of the other columns"
     kept = read_table(filled.folder)
     assert [column.question for column in kept.columns] == ["Are pets allowed?", HEATING]
     assert PERIOD in " ".join(column for _, column in kept.cells)
