@@ -195,7 +195,8 @@ class PromptDialog(Dialog[str | None]):
         """
         super().__init__()
         self._heading = heading
-        self._value = sanitise_line(value)
+        # Paths may have several spaces in a row, which `sanitise_line` would join.
+        self._value = sanitise_text(value).replace("\n", " ")
         self._detail = sanitise_text(detail)
         self._is_selected = is_selected
         self._check = check
@@ -218,7 +219,7 @@ class PromptDialog(Dialog[str | None]):
 
     @on(Input.Submitted)
     def action_choose(self) -> None:
-        value = sanitise_line(self.query_one(Input).value).strip()
+        value = sanitise_text(self.query_one(Input).value).strip()
         if problem := self._check(value):
             self.show_message(problem, is_problem=True)
         else:

@@ -190,8 +190,10 @@ async def type_path(ui: RunningApp, path: Path | None = None) -> None:
 async def test_the_suffix_of_the_path_chooses_the_format_of_an_export_and_others_are_refused(
     app: RoamApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str | None, start: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / (name or "what-of-the-starter.md")
+    folder = tmp_path / "two  spaces"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    file = folder / (name or "what-of-the-starter.md")
     async with listing(app) as ui:
         if name is not None:
             await type_path(ui, tmp_path / "a.doc")
@@ -299,7 +301,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
     conversation = Conversation(replace(library, source="-" if is_piped else library.source), store=store)
     await Agent(conversation, ScriptedModel(["At nine."]), options=NO_HITS).ask("Of lamps?")
     conversation.close()
-    new = old.rename(old.with_name("lights.md"))
+    new = old.rename(old.with_name("two  lights.md"))
     opened: list[tuple[str, str | None]] = []
 
     def open_source(source: str, conversation_id: str | None, *_: object) -> None:
