@@ -367,6 +367,8 @@ def make_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
             problems.append(f'{stays} there is no key "{key}".{format_nearest_name(key, _NAMED_KEYS)}')
         elif action.is_priority and _is_printable(key):
             problems.append(f'{stays} "{key}" is needed for typing in the text field.')
+        elif key == "escape" and key not in action.keys:
+            problems.append(f'{stays} "{key}" is needed for going back.')
         else:
             actions[action_id] = replace(action, keys=(key,) if key else ())
             rebound_ids.append(action_id)

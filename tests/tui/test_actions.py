@@ -117,6 +117,13 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
     assert (keys.first_keys["section.open"], keys.textual_keymap["move.up.own"]) == ("a", "comma")
 
 
+def test_a_list_can_always_be_left() -> None:
+    keys = make_keymap({"saved.export": "escape"})
+    assert keys.conflicts == (
+        'The keys of "saved.export" stay as they were, because "escape" is needed for going back.',
+    )
+
+
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     keys = make_keymap({"input.send": key, "start.complete": key})
