@@ -1,22 +1,26 @@
 """Write excerpts as lines, with what they leave out: ``[… (g) Sublicenses; (h) Term; 240 tokens]``."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from roamtui.document.library import Library
-from roamtui.markdown.units import read_units
+from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.outline.missing_text import has_text
 from roamtui.sanitiser import sanitise_line
-from roamtui.text import Span, estimate_tokens
+from roamtui.text import Span, estimate_tokens, format_count
 
 _GAP = "[…]"
 _NAMED_TOKENS_MIN = 60
 """Minimum size of a gap whose parts are named. In a smaller gap, names would cost as much as the text."""
 _NAMED_MAX = 4
 """Maximum number of paragraphs and list items that are named."""
-_NAME = re.compile(r"\W*\w.{0,32}?(?=[.:;,]\s|\s*\Z)|\W*\w.{0,32}(?=\s)|\W*\w.{0,32}", re.DOTALL)
-"""The first words of a paragraph, up to a mark or the end of a word."""
+_NAME = re.compile(
+    r"\W*(?:[\w.]{1,6}[.)]\s+)?\w(?:.{0,32}?(?=[.:;,]\s|\s*\Z)|.{0,32}(?=\s)|.{0,32})", re.DOTALL
+)
+"""The number and first words of a paragraph, up to a mark or the end of a word."""
+_COUNTED = {UnitKind.ROW: ("row", "rows"), UnitKind.CODE: ("line of code", "lines of code")}
 _LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
 _LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
 _INDENT = " "
@@ -66,12 +70,16 @@ def make_gap_mark(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
     tokens = estimate_tokens(text)
     if tokens < _NAMED_TOKENS_MIN:
         return _GAP, ()
-    units = [unit for unit in read_units(text).units if unit.kind.has_sentences]
-    parts = [unit for unit in units if not text[unit.start].islower()]  # else it begins before the gap
+    units = read_units(text).units
+    parts = [unit for unit in units if unit.kind.has_sentences]
+    if parts and text[parts[0].start].islower():  # it begins before the gap
+        del parts[0]
     words: list[Span] = []
     for part in parts[:_NAMED_MAX]:
         name = _NAME.match(text, part.start, part.end)
         words.append(gap.get_part(part.start, part.end if name is None else name.end()))
     names = [sanitise_line(library.text_at(span)) for span in words]
     names += [f"+{len(parts) - _NAMED_MAX}"] if len(parts) > _NAMED_MAX else []
+    counts = Counter(unit.kind for unit in units)
+    names += [format_count(counts[kind], *nouns) for kind, nouns in _COUNTED.items() if counts[kind]]
     return f"[… {'; '.join([*names, f'{tokens:,} tokens'])}]", tuple(words)

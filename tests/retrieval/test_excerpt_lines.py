@@ -22,6 +22,19 @@ def test_the_paragraphs_and_items_that_are_left_out_are_named_in_words_that_can_
     assert [library.text_at(span) for span in words] == match[1].split("; ")
 
 
+def test_a_lettered_paragraph_and_an_item_in_lower_case_are_named_by_their_words() -> None:
+    text = f"# A\n\nC. Notices. {_WORDS}\n\n1.2. Term. {_WORDS}\n\n- size: {_WORDS}\n"
+    mark, _ = make_gap_mark(make_library(text), Span(doc="", start=5, end=len(text)))
+    assert mark.startswith("[… C. Notices; 1.2. Term; size; ")
+
+
+def test_rows_and_lines_of_code_that_are_left_out_are_counted() -> None:
+    rows = "| Heron | It eats fish. |\n" * 30
+    text = f"# A\n\n| Bird | Food |\n| --- | --- |\n{rows}\n```\n{'feed(heron, fish)' * 4}\nstop()\n```\n"
+    mark, _ = make_gap_mark(make_library(text), Span(doc="", start=5, end=len(text)))
+    assert mark.startswith("[… 30 rows; 2 lines of code; ")
+
+
 def test_a_small_gap_is_not_described() -> None:
     assert make_gap_mark(make_library("# A\n\nHerons eat fish.\n"), Span(doc="", start=5, end=20)) == ("[…]", ())
 
