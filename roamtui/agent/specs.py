@@ -9,7 +9,8 @@ from roamtui.text import format_tokens
 
 IDS_MAX = 20
 """Maximum number of sections that a call opens."""
-QUERIES_MAX = 4
+QUERIES_MAX = 8
+"""Maximum number of wordings of a search. Models send up to ten at once."""
 QUOTES_MAX = 60
 """Maximum number of quotes per call, so that a client does not wait too long."""
 

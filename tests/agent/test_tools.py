@@ -109,6 +109,13 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     assert results(agent)[0].endswith("(Not opened: 280 more ids. The limit is 20 per call.)")
 
 
+async def test_wordings_that_are_not_searched_for_are_counted() -> None:
+    agent = make_agent(searcher=Searcher(make_library()))
+    finished = await _call(agent, "search_sections", {"queries": [f"loan {number}" for number in range(10)]})
+    assert finished.query == "; ".join(f"loan {number}" for number in range(8))
+    assert results(agent)[0].endswith("(Not searched: 2 more wordings. The limit is 8 per call.)")
+
+
 @pytest.mark.parametrize("shape", ['{{"section_ids": ["{0}", "{1}"]}}', "{1}", '{{"section_ids": "{0}{1}"}}'])
 async def test_of_endless_arguments_64_kb_are_kept(shape: str, tmp_path: Path) -> None:
     store = ConversationStore(tmp_path)

@@ -18,6 +18,7 @@ from roamtui.retrieval import policy
 from roamtui.retrieval.hit_list import render_hits
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
+from roamtui.text import format_count
 
 _QUERY_LENGTH_MAX = 1_000
 _QUERY_KEYS = ("queries", "query", "q", "keywords", "text", "_raw")
@@ -27,7 +28,8 @@ _NO_QUERY = "search_sections needs queries: a list of wordings to search for."
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
     """Search for each wording, and list the hits of all with excerpts."""
-    queries = _read_queries(arguments)
+    wordings = _read_queries(arguments)
+    queries = wordings[:QUERIES_MAX]
     if not queries:
         return ToolResponse(text=_NO_QUERY, event=ToolFinished(query=""), is_refused=True)
     assert context.searcher is not None, "without a searcher, no model is offered this tool"
@@ -35,7 +37,10 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     library = state.library
     asked = state.exchanges[-1].within if state.is_asking else None
     within = asked if asked in library else None
-    note = ""
+    notes = []
+    if left_out := wordings[QUERIES_MAX:]:
+        wording = format_count(len(left_out), "more wording")
+        notes.append(f"(Not searched: {wording}. The limit is {QUERIES_MAX} per call.)")
     if named := str(arguments.get("within") or "").strip():
         reference = resolve_reference(library, named)
         named_id = "" if reference is None else library.resolve_alias(reference.section_id)
@@ -44,7 +49,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         elif named_id != library.root_id:
             searched = f"Only [{within}] was" if within is not None else "All sections were"
             reason = _ASKED_WITHIN if named_id in library else explain_unresolved(library, named)
-            note = f"({searched} searched: {reason})"
+            notes.append(f"({searched} searched: {reason})")
     earlier = list_history_texts(state.exchanges[:-1])
     view = make_view(state, earlier=context.earlier, room_tokens=context.room_tokens)
     limit = policy.HITS_MAX
@@ -73,7 +78,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     found_event = make_search_event(library, query, hits, listed.section_ids)
     context.conversation.apply_unsaved(found_event)
     return ToolResponse(
-        text="\n".join(filter(None, (*parts, note))),
+        text="\n".join(filter(None, (*parts, *notes))),
         event=ToolFinished(query=query, results=results),
         excerpts=listed.excerpts,
         named_words=listed.named_words,
@@ -84,7 +89,7 @@ def _read_queries(arguments: Mapping[str, object]) -> tuple[str, ...]:
     value = next(filter(None, map(arguments.get, _QUERY_KEYS)), "")
     texts: Iterable[object] = value if isinstance(value, list) else [value]
     queries = (sanitise_line(str(text))[:_QUERY_LENGTH_MAX] for text in texts)
-    return tuple(dict.fromkeys(filter(None, queries)))[:QUERIES_MAX]
+    return tuple(dict.fromkeys(filter(None, queries)))
 
 
 def _merge(found: Sequence[Sequence[Hit]]) -> list[Hit]:
