@@ -45,7 +45,7 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
     assert f"preferred roamtui's answers {preferred} times and the agent's {preferred_grep} times" in _SENTENCES
     assert f"called {right} and {right_grep} right without a gap" in _SENTENCES
     assert f"roamtui sent {float(tokens):.1f} times as many tokens" in _SENTENCES
-    other = rows["other questions, with today's instruction"]
+    other = rows["other questions, with the newer instruction"]
     _, count, preferred, preferred_grep, _, right, right_grep, tokens = other
     assert f"of {count} other questions, {preferred} and {preferred_grep} answers were preferred" in _SENTENCES
     assert f"{right} and {right_grep} were right, and roamtui sent {float(tokens):.1f} times as many" in _SENTENCES
