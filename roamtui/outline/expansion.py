@@ -10,7 +10,7 @@ to leave them out of a quote.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from msgspec import Struct
@@ -64,8 +64,6 @@ _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _LONG_URL = re.compile(r"(?<=\]\()[^()<>\s]{121,}(?=\))")
 """A long target of a link. Other URLs are words that a reader sees, and a quote must have them whole."""
 _URL_LENGTH_SHOWN = 60
-KNOWN_MARK = "its text stands above"
-"""Says that the model has the text of a section already."""
 
 
 class ExpandedBlock(Struct, frozen=True, kw_only=True):
@@ -218,7 +216,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         if new:
             lines = self.render_block(node, wanted, new)
         else:
-            where = "it has no text of its own" if is_blank else KNOWN_MARK
+            where = "it has no text of its own" if is_blank else "its text stands above"
             lines = [f"{_format_place(self.library, node.id)}: {where}."]
             if wanted.end <= own.end:
                 lines += self._list_below(node.id, {})
@@ -335,8 +333,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         closed = [child for child in children if child not in given]
         lines = fill_lines(library, closed, min(_LIST_TOKENS, self.part_tokens), parent_id=section_id)
         if given:
-            names = (f"[{child}] {format_node_title(library.node(child), length_max=60)}" for child in given)
-            lines.append(f"(Given above: {'; '.join(names)})")
+            lines.append(format_given_sections(library, given))
         return ["Below it:", *lines] if lines else []
 
 
@@ -345,6 +342,12 @@ def _format_place(library: Library, section_id: str) -> str:
     titles = list_titles(library, section_id)
     is_titled = library.node(section_id).ancestors[:1] == (library.title_id,)
     return f"[{section_id}] {PLAIN_PATH_STEP.join(titles[is_titled:])}"
+
+
+def format_given_sections(library: Library, section_ids: Iterable[str]) -> str:
+    """Say in a line that the model has the text of some sections already."""
+    titles = ((each, format_node_title(library.node(each), length_max=60)) for each in section_ids)
+    return f"(Given above: {'; '.join(f'[{each}] {title}' for each, title in titles)})"
 
 
 def _has_text_of(library: Library, section_id: str, delivered: Delivered) -> bool:

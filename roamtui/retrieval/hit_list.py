@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.outline.delivered import add_delivered, join_delivered
-from roamtui.outline.expansion import KNOWN_MARK, get_opened_span
+from roamtui.outline.expansion import format_given_sections, get_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval import policy
@@ -66,7 +66,11 @@ def render_hits(
     lines: list[str] = []
     excerpts: list[Span] = []
     named_words: list[Span] = []
+    given: list[str] = []
     for section_id, spans in chosen.items():
+        if not spans and is_delivered_text(library, section_id, known):
+            given.append(section_id)
+            continue
         page = library.get_line_range(library.node(section_id).span).page
         excerpts += spans
         notes = ["" if page is None else f"p. {page}"]
@@ -74,13 +78,13 @@ def render_hits(
             notes.append("complete")
         else:
             notes.insert(0, format_size(library, section_id))
-        if not spans and is_delivered_text(library, section_id, known):
-            notes.append(KNOWN_MARK)
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         quoted, named = render_excerpt(library, section_id, spans)
         lines += quoted
         named_words += named
+    if given:
+        lines.append(format_given_sections(library, given))
     add_delivered(known, (*excerpts, *named_words))
     shown = {*chosen, *opened}
     others = [section_id for section_id in hits_by_id if section_id not in shown]

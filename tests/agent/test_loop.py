@@ -147,7 +147,8 @@ async def test_what_an_excerpt_or_a_section_has_is_named_and_not_sent_again() ->
     await ask(agent, "Where do I return a tool?", saying("Not found: no."))
     assert "The item counts as returned from the moment of the scan." in sent(agent)[1].text
     text = "\n".join(message.text for message in sent(agent))
-    known = re.findall(r"^- \[(\w+)\].*its text stands above", text, re.MULTILINE)
+    given = re.findall(r"^\(Given above: .*\)$", text, re.MULTILINE)
+    known = re.findall(r"\[(\w+)\]", "".join(given))
     assert locker in known
     library = agent.conversation.state.library
     assert all(library.text_at(library.node(each).own_span).split("\n\n")[1].strip() in text for each in known)
