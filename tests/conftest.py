@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from msgspec.structs import replace
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.models.worker_process import WORKER_COMMAND, WorkerProcess
+from roamtui.settings import Settings
 from tests.fakes import forked_models as forking
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
@@ -214,8 +216,11 @@ def forking_command() -> Iterator[tuple[str, ...]]:
 
 @pytest.fixture
 def forked_models(forking_command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start model processes of this test as forks; how a real one starts is tested in `tests/models`."""
+    """Start model processes of this test as forks, and retry at once; `tests/models` has real starts and waits."""
     monkeypatch.setattr(WorkerProcess.__init__, "__kwdefaults__", {"command": forking_command})
+    options_of = Settings.model_options
+    at_once = lambda *given: replace(options_of(*given), retry_wait_seconds=0.0)  # noqa: E731 - it stands for a method
+    monkeypatch.setattr(Settings, "model_options", at_once)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ _FILES = list_documents("financebench/pdfs/AMCOR_2023Q4_EARNINGS.pdf")
 _CONTRACTS = tuple(list_documents("sets/cuad-contracts/docs/*.md")[:5])
 _SOURCES: list[Source] = [*((name,) for name in (_HANDBOOK, *_FILES)), *([_CONTRACTS] if _CONTRACTS else [])]
 _SETS = ("cuad-contracts", "dstc10-followups", "dstc11-followups", "vespa-docs")
-_QUOTES = 35
+_QUOTES = 20
 _LENGTH = 30_000
 """Characters of a text, about as many as one delivery has."""
 
