@@ -9,7 +9,8 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import QuoteState
-from roamtui.conversation.library_sync import explain_missing, is_source_missing
+from roamtui.conversation.events import StopReason
+from roamtui.conversation.library_sync import explain_missing, is_source_missing, resume_state
 from roamtui.conversation.log import open_store
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.formats import SLOW_SUFFIXES
@@ -26,7 +27,7 @@ from roamtui.quotes.claims import (
     read_exported_claims,
     read_quotations,
 )
-from roamtui.quotes.current_text import ClaimStatus, recheck
+from roamtui.quotes.current_text import ClaimStatus, cite_cut_off, recheck
 from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence
 from roamtui.sanitiser import sanitise_line
@@ -147,11 +148,7 @@ def run_recheck(
                     warn(f"conversation {target}: {log.warning}")
                 state = log.ended_state
                 sources = _Sources(partial(open_saved, state), path.parent, source)
-                claims = [
-                    claim
-                    for exchange in state.exchanges
-                    for claim in _make_claims(exchange, f"{target}, {exchange.question}", state.source)
-                ]
+                claims = _read_conversation(state, target, sources)
             else:
                 sources = _Sources(open_file, path.parent, source)
                 claims = read_claims_of_file(path, target, sources.open, replaces_source=source is not None)
@@ -278,6 +275,24 @@ def read_claims_of_file(
     if not claims and replaces_source:
         claims = read_quotations(text, name, library)
     return [claim if claim.source else replace(claim, source=main, added_sources=added) for claim in claims]
+
+
+def _read_conversation(state: ConversationState, name: str, sources: "_Sources") -> list[Claim]:
+    """Return the quotes of a conversation. Those of an answer that ended with the program are judged now."""
+    claims: list[Claim] = []
+    for exchange in state.exchanges:
+        place = f"{name}, {exchange.question}"
+        answer = exchange
+        if exchange.stopped is StopReason.CANCELLED and exchange.answer and not exchange.citations:
+            opened = sources.open(state.source, ())
+            if isinstance(opened, Library):
+                citations = cite_cut_off(exchange, resume_state(state, opened)[0])
+                answer = replace(exchange, citations=citations)
+            else:
+                quotations = read_quotations(exchange.answer, place, None)
+                claims += [replace(claim, source=state.source, line=0) for claim in quotations]
+        claims += _make_claims(answer, place, state.source)
+    return claims
 
 
 def _make_claims(answer: Exchange | Cell, place: str, source: str) -> Iterator[Claim]:

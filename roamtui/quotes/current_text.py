@@ -211,7 +211,7 @@ def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
     The quotes of an answer that ended with the program have not been looked up before.
     """
     checked = [
-        (exchange, recheck_citations(exchange.citations, state) or _cite_cut_off(exchange, state))
+        (exchange, recheck_citations(exchange.citations, state) or cite_cut_off(exchange, state))
         for exchange in state.exchanges
     ]
     return tuple(
@@ -221,7 +221,8 @@ def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
     )
 
 
-def _cite_cut_off(exchange: Exchange, state: ConversationState) -> tuple[Citation, ...]:
+def cite_cut_off(exchange: Exchange, state: ConversationState) -> tuple[Citation, ...]:
+    """Look up the quotes of an answer that ended with the program, and return none for any other answer."""
     if exchange.stopped is not StopReason.CANCELLED:
         return ()
     return add_nearest(QuoteChecker(state).list_citations(exchange.answer), state)

@@ -14,6 +14,7 @@ from roamtui.answer_report import AnswerReport
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import PartialReplyRecorded, QuestionAsked
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
@@ -173,6 +174,21 @@ def test_each_quote_of_a_conversation_is_counted_by_whatever_name(run: RunComman
             "elsewhere": 1,
             "not_found": 4,
         }
+
+
+def test_the_quotes_of_an_answer_that_was_cut_off_by_a_kill_are_counted(run: RunCommand, garden: Path) -> None:
+    name = _ask(garden, '"Each plot is ten metres long" [{Plots}].')
+    conversation = Conversation(open_library((str(garden),)), store=open_store()).resume(name)
+    (first,) = conversation.state.exchanges
+    partial = f'{first.answer} "Each plot is a mile long" [{first.citations[0].section_id}]. And the'
+    asked = QuestionAsked(number=2, question="And then?")
+    asyncio.run(conversation.apply(asked, PartialReplyRecorded(start=0, text=partial)))
+    conversation.close()
+    result = run("recheck", name)
+    assert result.out.splitlines()[-1] == "3 quotes checked: 2 same, 1 not found, but similar."
+    assert result.out.count("(then ✗)") == 1
+    garden.rename(garden.with_name("moved.md"))
+    assert run("recheck", name).out.splitlines()[-1] == "3 quotes checked: 3 unreachable."
 
 
 def test_what_was_false_and_is_true_now_is_said_and_what_was_lost_since_is_a_fault(
