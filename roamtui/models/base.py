@@ -146,6 +146,13 @@ class Model:
     async def start(self) -> None:
         """Get ready for the first request, and learn the facts. Only that request reports failures."""
 
+    async def check(self) -> None:
+        """Check that the name is known and no key is missing, without a request to a provider.
+
+        Raises:
+            ModelError: A request could not succeed.
+        """
+
     @property
     def window_tokens(self) -> int:
         """Size of its context window, or an assumed one if nobody knows it."""

@@ -14,7 +14,7 @@ from roamtui.models.base import Model, ModelEvent, ModelFacts, ModelRequest, Ret
 from roamtui.models.local_servers import is_loopback
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
+from roamtui.models.worker_protocol import EmbeddingBatch, Job, ProviderError, ResolvedModel
 from roamtui.models.written_calls import remove_tools
 
 _TOOL_REFUSAL = re.compile(
@@ -88,6 +88,11 @@ class LitellmModel(Model):
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
         self.note = " ".join(notes)
         return resolved
+
+    @override
+    async def check(self) -> None:
+        if (failure := (await self.learn()).missing_key_failure) is not None:
+            raise ProviderError(failure)
 
     @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

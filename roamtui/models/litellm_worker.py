@@ -117,11 +117,8 @@ class LitellmWorker:
             yield ModelFailure(reason=reason, advice=f"Write provider/model, such as {examples}.")
         elif job.operation == "describe":
             yield await self._ask_about(resolved, job.options)
-        elif not resolved.is_usable:
-            variables = " or ".join(resolved.missing_keys)
-            reason = f"{resolved.title} needs a key in the environment variable {variables}"
-            advice = "Set this variable, or choose another model with --model."
-            yield ModelFailure(reason=reason, advice=advice)
+        elif (failure := resolved.missing_key_failure) is not None:
+            yield failure
         else:
             try:
                 if job.operation == "embed":

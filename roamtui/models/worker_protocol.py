@@ -85,6 +85,15 @@ class ResolvedModel(ModelFacts, frozen=True, kw_only=True, tag=True):
         return not self.missing_keys or self.api_base is not None
 
     @property
+    def missing_key_failure(self) -> ModelFailure | None:
+        """What the person must do if the key that a request needs is missing."""
+        if self.is_usable:
+            return None
+        reason = f"{self.title} needs a key in the environment variable {' or '.join(self.missing_keys)}"
+        advice = "Set this variable, or choose another model with --model."
+        return ModelFailure(reason=reason, advice=advice)
+
+    @property
     def is_ollama(self) -> bool:
         """Whether the server is Ollama."""
         return self.provider == "ollama_chat"

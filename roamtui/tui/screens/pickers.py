@@ -8,8 +8,8 @@ from textual import events, on, work
 from textual.app import App
 from typing_extensions import override
 
-from roamtui.errors import RoamtuiError
-from roamtui.models.base import format_window
+from roamtui.errors import ModelError, RoamtuiError
+from roamtui.models.base import format_window, replace_flags
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
 from roamtui.models.providers import PROVIDERS
 from roamtui.models.registry import is_model_name
@@ -168,18 +168,26 @@ class ModelDialog(PickerDialog):
         """If the person agrees and the model replies, let the agent use it."""
         api_base = offer.api_base or None
         model = self.services.make_model(offer.name, api_base)  # this refuses invalid names
-        if offer.provider:
-            sent = f"Your questions, the outline and the text it reads will be sent to {offer.provider}."
-            dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
-            if not await self.app.push_screen_wait(dialog):
-                return
-        if offer.needs_test:
-            self.show_message(f"Testing {offer.name} with one token… esc to cancel")
-            trial = self.services.make_model(offer.name, api_base, is_test=True)
-            try:
+        trial = self.services.make_model(offer.name, api_base, is_test=True)
+        try:
+            if offer.needs_test:
+                self.show_message(f"Looking up {offer.name}… esc to cancel")
+                await trial.check()
+                self.show_message("")
+            if offer.provider:
+                sent = f"Your questions, the outline and the text it reads will be sent to {offer.provider}."
+                dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
+                if not await self.app.push_screen_wait(dialog):
+                    return
+            if offer.needs_test:
+                self.show_message(f"Testing {offer.name} with one token… esc to cancel")
                 await request_one_token(trial)
-            finally:
-                await trial.close()
+        except ModelError as error:
+            words = replace_flags(str(error), model="this list", server="the server's URL (--api-base)")
+            self.show_message(words, is_problem=True)
+            return
+        finally:
+            await trial.close()
         self.post_message(ModelReleased(self._agent.model))
         self._agent.use_model(model)
         question = "Make this model the default? Saves its name and URL in config.toml."

@@ -146,7 +146,7 @@ async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_stateme
 async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
     model = ScriptedModel(["Two crowns."] * 2, name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
-    options = make_options(list_models=lambda: offers, make_model=lambda *_: model)
+    options = make_options(list_models=lambda: offers, make_model=lambda *_, **__: model)
     async with running(make_offline_app(options), LARGE) as ui:
         await show_cards(ui)
         shown = {citation.section_id for citation in ui.exchanges[0].citations}
@@ -164,7 +164,7 @@ async def test_the_passages_return_after_an_answer_with_more_sources() -> None:
     ids = [*make_document_library(SourceText(text=FERRY, source="ferry.md", name="ferry")).walk()]
     model = ScriptedModel([" ".join(f'"A bicycle costs 2 crowns." [{one}]' for one in ids * 3)], name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
-    options = make_options(list_models=lambda: offers, make_model=lambda *_: model)
+    options = make_options(list_models=lambda: offers, make_model=lambda *_, **__: model)
     async with running(make_offline_app(options), LARGE) as ui:
         await show_cards(ui)
         passages = list_lines(ui)

@@ -25,7 +25,7 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
     other = ScriptedModel(["Other."], name="openai/[b]other")
     options = make_options(
         list_models=lambda: (ModelOffer(name=other.name, note="key found", provider="OpenAI"),),
-        make_model=lambda _name, _api_base: other,
+        make_model=lambda *_, **__: other,
         save_settings=kept.append,
     )
     async with running(make_app(["First."], options=options), (100, 30)) as ui:
@@ -60,7 +60,7 @@ async def test_a_typed_name_that_begins_a_listed_one_is_a_choice() -> None:
     listed = (ModelOffer(name="openai/gpt-mini", note="key found", provider="OpenAI"),)
     made: list[str] = []
 
-    def make(name: str, _api_base: str | None) -> ScriptedModel:
+    def make(name: str, _api_base: str | None, **_: object) -> ScriptedModel:
         made.append(name)
         return ScriptedModel(name=name)
 
@@ -81,7 +81,7 @@ async def choose_typed(ui: RunningApp, server: FakeOpenAIServer) -> None:
     """Type the name of a model, and agree to use it."""
     await ui.press_until("not in the list", "f2", *"openai/tiny")
     await ui.press_until(ConfirmDialog, "enter")
-    assert "will be sent to OpenAI." in ui.words
+    await ui.wait_until(lambda: "will be sent to OpenAI." in ui.words)
     assert server.requests == []
     await ui.press("y")
 
@@ -137,7 +137,7 @@ async def test_a_typed_model_is_asked_at_the_server_of_the_command_line(monkeypa
         async with running(make_app(options=AppServices(bootstrap).options), (100, 30)) as ui:
             await ui.press_until("not in the list", "f2", *"openai/tiny")
             await ui.press_until(ConfirmDialog, "enter")
-            assert f"will be sent to {urlsplit(server.url).netloc}." in " ".join(ui.text.split())
+            await ui.wait_until(lambda: f"will be sent to {urlsplit(server.url).netloc}." in ui.words)
             await ui.press("y")
             await ui.wait_until("Make this model the default?")
         assert len(server.requests) == 1
@@ -162,6 +162,26 @@ async def test_a_missing_key_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(make_app(options=AppServices(Bootstrap()).options), (100, 30)) as ui:
         await ui.press_until("needs MISTRAL_API_KEY", "f2", *"mistral")
         await ui.press_until("needs MISTRAL_API_KEY. Set it, and start roamtui again.", "enter")
+
+
+@pytest.mark.usefixtures("forked_models")
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("openai/tiny", "OpenAI needs a key in the environment variable OPENAI_API_KEY."),
+        ("nobody/tiny", "does not start with a provider that roamtui knows."),
+    ],
+)
+async def test_what_a_typed_model_lacks_is_told_before_consent_is_asked(
+    monkeypatch: pytest.MonkeyPatch, name: str, problem: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    async with running(make_app(options=AppServices(Bootstrap()).options), (100, 30)) as ui:
+        await ui.press_until("not in the list", "f2", *name)
+        await ui.press("enter")
+        await ui.wait_until(lambda: problem in ui.words or isinstance(ui.app.screen, ConfirmDialog))
+        assert not isinstance(ui.app.screen, ConfirmDialog)
+        assert "--model" not in ui.text
 
 
 async def test_a_url_in_place_of_a_name_is_refused_at_once_with_what_to_do() -> None:
