@@ -80,6 +80,7 @@ class RoamApp(App[None], inherit_bindings=False):
         # set before the style sheet exists, because a later change would parse it again
         self.set_reactive(App.theme, theme)
         super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-short"), (22, "-tall")]
         self._options = options
         self._keys = make_keymap(options.keys)
         self._first = first

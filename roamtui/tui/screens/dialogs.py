@@ -77,7 +77,6 @@ class Dialog(ModalScreen[ScreenResultType]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-short"), (22, "-tall")]
         self.message = Static(classes="message")
         """The message: an error in the input, the current work, or its result."""
 

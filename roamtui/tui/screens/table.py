@@ -161,6 +161,7 @@ class TableScreen(Screen[None]):
     def on_mount(self) -> None:
         """Ask for the first question of a table that has none."""
         self._show_head()
+        self._show_message("")
         self._receive_notices()
         self._recheck()
         if not self.table.columns:
@@ -255,6 +256,7 @@ class TableScreen(Screen[None]):
         self._show_message(event.words)
 
     def _show_message(self, words: str | None) -> None:
+        self._message.display = bool(words)
         self._message.update(Content(sanitise_line(words or "")))
 
     def action_move(self, rows: int) -> None:
@@ -344,6 +346,7 @@ class TableScreen(Screen[None]):
 
     async def _confirm(self, run: TableRun) -> bool:
         """Ask the person on this screen: elsewhere, the dialog would take the keys that they type."""
+        await self.plan.model.check()
         if not self._shown.is_set():
             self.notify("The table is ready to ask. Go back to it to see what that costs.", markup=False)
         await self._shown.wait()

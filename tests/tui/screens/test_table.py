@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from typing_extensions import override
 
 from roamtui.conversation.citations import CHANGED_LABEL
 from roamtui.errors import ModelError
@@ -80,6 +81,12 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
             await ui.press_until(lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("size", [(60, 20), (40, 12), (30, 8)])
+async def test_a_small_table_shows_its_first_row_and_the_quote_of_a_cell(filled: Tables, size: tuple[int, int]) -> None:
+    async with showing(filled, size) as ui:
+        await ui.wait_until(lambda: "60 days" in ui.text and ui.text.count("How long") > 1)
+
+
 async def test_a_quote_gets_the_lines_that_the_value_leaves_free(tables: Tables) -> None:
     period = "60 days from the day on which the letter arrives" + " at the office or the flat of the landlord" * 4
     lease = tables.leases / "anna.md"
@@ -129,6 +136,19 @@ async def test_a_failed_question_names_its_document_and_the_key_that_chooses_a_m
         await ui.press_until("1 question failed. anna.md: Choose another model with f2 in the document,", "y")
         assert "then open the table again." in ui.text
         assert "--model" not in ui.text
+
+
+async def test_a_missing_key_is_told_before_the_table_asks_whether_to_ask_the_model(tables: Tables) -> None:
+    class KeylessModel(ScriptedModel):
+        @override
+        async def check(self) -> None:
+            raise ModelError("OpenAI needs a key.")
+
+    tables.model = KeylessModel()
+    async with showing(tables) as ui:
+        await ui.press("r")
+        await ui.wait_until(lambda: "OpenAI needs a key." in ui.text or isinstance(ui.app.screen, ConfirmDialog))
+        assert isinstance(ui.app.screen, TableScreen)
 
 
 async def test_every_problem_of_a_run_is_shown(tables: Tables) -> None:
@@ -243,7 +263,6 @@ async def test_a_column_that_is_added_meanwhile_is_asked_after_the_others(tables
         await ui.wait_until("This question is asked once the others are answered.")
         assert read_table(tables.folder).columns[-1].question == "Since when?", "the program may end meanwhile"
         gate.set()
-        await ui.wait_until(ConfirmDialog)
         await ui.wait_until("2 cells")
 
 
