@@ -98,7 +98,7 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
         hits: Sequence[Hit] = ()
         if (searcher := self.searcher) is not None:
             earlier = list_history_texts(state.exchanges)
-            limit = policy.EXCERPTS_MAX
+            limit = policy.HITS_MAX
             search = partial(search_question, searcher, library, questions, limit=limit, within=within)
             hits = await search_or_warn(searcher, lambda: search(earlier=earlier)[1], self._warn) or ()
         opened = [

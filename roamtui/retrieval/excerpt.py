@@ -73,11 +73,15 @@ class _Cutter:
             self._left -= count_span_tokens(self._view.library, spans)
 
     def cut_sections(self, section_ids: Sequence[str], tokens_max: int) -> None:
-        """Add hits, best first. They share at most `tokens_max` tokens in proportion to their scores."""
+        """Add hits, best first. They share at most `tokens_max` tokens in proportion to their scores.
+
+        A hit whose score, compared with those before it, is too low for a useful excerpt ends the list.
+        """
         self._left = min(self._left, tokens_max)
-        weight = sum(self._hits[section_id].score for section_id in section_ids)
-        for index, section_id in enumerate(section_ids):
-            count = len(section_ids) - index
+        kept = self._list_near_best(section_ids)
+        weight = sum(self._hits[section_id].score for section_id in kept)
+        for index, section_id in enumerate(kept):
+            count = len(kept) - index
             score = self._hits[section_id].score
             share = int((self._left - count * policy.HEAD_TOKENS) * score / weight)
             weight -= score
@@ -88,6 +92,17 @@ class _Cutter:
             spans = self._excerpt(section_id, own_max, own_max)
             if self._choose(section_id, spans):
                 self._left -= count_span_tokens(self._view.library, spans) + policy.HEAD_TOKENS
+
+    def _list_near_best(self, section_ids: Sequence[str]) -> list[str]:
+        kept: list[str] = []
+        weight = 0.0
+        for section_id in section_ids:
+            cube = self._hits[section_id].score ** 3
+            weight += cube
+            if kept and self._left * cube < policy.EXCERPT_TOKENS_MIN * weight:
+                break
+            kept.append(section_id)
+        return kept
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give the remaining tokens to hits that already have an excerpt, best first."""

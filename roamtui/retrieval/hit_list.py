@@ -58,10 +58,8 @@ def render_hits(
     opened_spans = (get_opened_span(library, section_id, view.part_tokens) for section_id in opened)
     known = join_delivered(view.delivered, opened_spans)
     view = replace(view, delivered=known)
-    # hits that are asked for get an excerpt and, without a clear hit, the best others
-    ranked = [section_id for section_id, hit in hits_by_id.items() if not hit.is_asked_for]
-    left_out = ranked[0 if opened else policy.EXCERPTS_MAX :]
-    excerpted = {section_id: hit for section_id, hit in hits_by_id.items() if section_id not in left_out}
+    # next to a clear hit, only hits that are asked for get an excerpt
+    excerpted = {each: hit for each, hit in hits_by_id.items() if hit.is_asked_for or not opened}
     chosen = choose_excerpts(view, excerpted, matcher, tokens_max)
     lines: list[str] = []
     excerpts: list[Span] = []

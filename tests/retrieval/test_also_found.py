@@ -8,18 +8,21 @@ from roamtui.text import estimate_tokens
 from tests.search.libraries import id_of, make_library
 
 _PARTS = range(policy.HITS_MAX)
+_EXCERPTS = 4
 _TEXT = "".join(
     f"## Part {part}\n\n{'Nothing of note is said here, ' * 30}and herons of part {part} eat fish there.\n\n"
     for part in _PARTS
 )
 LIBRARY = make_library(f"# Birds\n\n{_TEXT}")
-HITS = [Hit(section_id=id_of(LIBRARY, f"Part {part}"), score=1.0, why="") for part in _PARTS]
+HITS = [
+    Hit(section_id=id_of(LIBRARY, f"Part {part}"), score=1.0 if part < _EXCERPTS else 0.3, why="") for part in _PARTS
+]
 
 
 def test_hits_without_an_excerpt_have_a_line_with_words_around_the_match_that_can_be_quoted() -> None:
     listed = render_hits(ModelView(library=LIBRARY, room_tokens=64_000), HITS, "herons fish")
     shown, _, also_found = listed.text.partition("Also found")
-    assert shown.count("- [") == policy.EXCERPTS_MAX
+    assert shown.count("- [") == _EXCERPTS
     lines = also_found.splitlines()[1:]
     assert len(lines) == len(listed.also_found) >= 10
     assert estimate_tokens(also_found) <= policy.ALSO_FOUND_TOKENS_MAX

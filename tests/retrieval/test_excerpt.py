@@ -57,6 +57,12 @@ def _count(library: Library, spans: tuple[Span, ...]) -> int:
     return sum(estimate_tokens(library.text_at(span)) for span in spans)
 
 
+def test_hits_far_behind_the_best_have_no_excerpt_but_many_that_are_as_good_have_one() -> None:
+    library = _make_library(*[9] * 12)
+    assert [*map(bool, _choose(library, 1.0, 0.9, *[0.3] * 10))] == [True] * 2 + [False] * 10
+    assert all(_choose(library, *[1.0] * 12))
+
+
 @pytest.mark.parametrize("count", [1, 4, 9])
 def test_all_hits_together_keep_to_the_budget_and_each_has_its_best_sentence(count: int) -> None:
     library = _make_library(*[50] * count)
