@@ -2,9 +2,9 @@
 
 # What is sent to a model with a question
 EXCERPT_TOKENS_MIN = 150
-"""A hit has an excerpt if its share of the room is at least this, in proportion to the cubes of the scores. Beside
-six hits for every question, first requests of contracts have 17 % fewer tokens of hits, and 4 % more of those about
-Vespa and Ray hold the evidence, on the half of the questions that did not choose it."""
+"""A hit has an excerpt if its share of the room is at least this, in proportion to the cubes of the scores.
+Where six hits had one, 6 in 100 fewer first requests held the evidence of questions about Vespa and Ray that
+did not choose this number, and those about contracts had a fifth more tokens of hits."""
 HITS_MAX = 18
 """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
 BESIDE_STATEMENTS_TOKENS_MAX = 500
