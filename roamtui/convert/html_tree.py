@@ -4,11 +4,11 @@ libxml2 repairs the tags, so the tree is sound even if the page is broken. Its d
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_elements, strip_tags
+from lxml.etree import ErrorTypes, HTMLParser, XPath, fromstring, strip_elements, strip_tags
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.html_elements import (
@@ -36,18 +36,18 @@ _HIDDEN_NAMES = HIDDEN_TAGS.union(("nav", "object", "audio", "video", "canvas", 
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _LABELLED = frozenset({"button", "meter", "progress"})
 _DRAWN = _LABELLED | {"input", "select", "svg", "iframe", "img"}
-"""Elements that are drawn as boxes, so that words around them are never one word."""
-_BOX_NAMES = frozenset({*_WITHOUT_MEANING, "a", "label"})
-"""Elements in a line that a style may draw as a box."""
-_BOX_STYLE = re.compile(
+"""Elements that are drawn in a frame, so that words around them are never one word."""
+_FRAMED_NAMES = frozenset({*_WITHOUT_MEANING, "a", "label"})
+"""Elements in a line that a style may draw in a frame."""
+_FRAME_STYLE = re.compile(
     r"display\s*:\s*(?:inline-)?(?:block|flex|grid)|^(?=.*background).*padding[^:;]*:[^;]*[1-9]",
     re.IGNORECASE,
 )
-"""Styles of a box: as a block, or with room around its words on a background."""
-_BOXES = frozenset({"checkbox", "radio"})
-_DRAWN_BOX = re.compile(r"(?:^|\s)checkbox-(?:(?P<on>on)|off)(?=\s|$)")
+"""Styles of a frame: as a block, or with room around its words on a background."""
+_TICK_BOXES = frozenset({"checkbox", "radio"})
+_DRAWN_TICK_BOX = re.compile(r"(?:^|\s)checkbox-(?:(?P<on>on)|off)(?=\s|$)")
 """The class of a tick box that is an empty element, as Notion writes it."""
-_FIELDS_WITHOUT_VALUE = _BOXES | {"hidden", "password", "file", "range", "color", "image"}
+_FIELDS_WITHOUT_VALUE = _TICK_BOXES | {"hidden", "password", "file", "range", "color", "image"}
 """Types of fields whose value a page does not show as text."""
 _SPOKEN_CLASS = re.compile(r"(?:visually-hidden|sr-only|screen-reader-text)(?=\s|$)")
 """Ends of the classes of text that only screen readers present."""
@@ -55,6 +55,11 @@ _HIDDEN_CLASSES = frozenset(
     {"linenos", "lineno", "mw-editsection", "skip-link", "breadcrumb", "breadcrumbs", "viewcode-link"}
 )
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
+_TITLE_BEFORE = XPath(
+    f"ancestor-or-self::*[{' or '.join(f'ancestor::{name}' for name in HEADINGS)}]"
+    "/preceding-sibling::node()/descendant-or-self::text()"
+)
+"""The texts before an element in its title."""
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _FORMULAS_XPATH = r"//text()[contains(., '\(') or contains(., '\[')][not(ancestor::pre or ancestor::code)]"
 _TEX_CLASSES = frozenset({"math", "arithmatex"})
@@ -184,49 +189,66 @@ def _apply_styles(root: Any, *sheets: StyleSheet) -> set[str]:
     return added
 
 
-def _clean(  # noqa: PLR0912 - one for each kind
-    root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None
-) -> None:
+def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None) -> None:
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
-    for element in [*root.iter()]:
+    base = next(root.iter("base"), None)
+    if base is not None and base_url:
+        base_url = make_absolute_href(base.get("href", ""), base_url) or base_url
+    for element in _iter_remaining(root):
         is_spoken = _is_spoken(element)
-        is_drawn = _is_box(element) or element.get("aria-hidden") == "true" or is_spoken
+        parts_words = _is_framed(element) or element.get("aria-hidden") == "true" or is_spoken
         if tex := _get_tex(element):
             _replace_content(element, convert_formula(tex) or element.text)
             element.tag = "span" if element.tag == "script" else element.tag
-        elif is_spoken or _is_hidden(element, controlled_ids):
+        elif is_spoken:
+            _replace_content(element, "")
+            element.set("class", "sr-only")  # the element after it may show the same
+        elif _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
         elif element.tag == "a":
             _clean_link(element, base_url)
-        elif _is_initial(element):
-            _replace_content(element, element.get("alt"))
-            element.tag = "span"
-        elif element.tag == "img":
+        elif element.tag == "img" and not _is_initial(element):
             # Pages that load images late keep the URL in data-src.
             source = element.get("src") or element.get("data-src") or ""
             element.set("src", make_absolute_href(source, image_base or base_url))
-        elif element.tag == "base" and base_url:
-            base_url = make_absolute_href(element.get("href", ""), base_url) or base_url
-        elif element.tag == "select":
-            _replace_content(element, f" {_read_chosen_options(element)}")
-        elif element.tag == "input":
-            element.text = _read_field(element)
-        elif start := _find_drawn_start(element):
-            element.text = f"{start}{element.text or ''}"
-            element.tag = "span" if element.tag == "div" else element.tag
-        elif element.tag == "math":
-            _replace_content(element, write_formula(element))
-        elif element.tag == "svg":
-            labels = element.xpath(_SVG_LABELS_XPATH)
-            _replace_content(element, " ".join(filter(None, map(join_text, labels))))
-            element.tag = "div" if element.text else "svg"
-        elif element.tag in _WITHOUT_MEANING and element.keys():
-            look = _STYLED.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
-            look = look or _RAISED_CLASS.search(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX])
-            element.tag = look.lastgroup if look else element.tag
+        else:
+            _write_drawn_words(element)
         follows = element.tail or ("" if element.getnext() is None else "x")
-        if is_drawn and follows[:1].isalnum():
+        if parts_words and follows[:1].isalnum() and next(element.iterancestors("pre"), None) is None:
             element.tail = f" {element.tail or ''}"
+
+
+def _iter_remaining(root: Any) -> Iterator[Any]:
+    """Yield each element before its children, if it is still in the tree by then."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        yield element
+        waiting.extend(reversed(element))
+
+
+def _write_drawn_words(element: Any) -> None:
+    """Write the words that a browser draws for an element, such as a field, in place of its content."""
+    if _is_initial(element):
+        _replace_content(element, element.get("alt"))
+        element.tag = "span"
+    elif element.tag == "select":
+        _replace_content(element, f" {_read_chosen_options(element)}")
+    elif element.tag == "input":
+        element.text = _read_field(element)
+    elif start := _find_drawn_start(element):
+        element.text = f"{start}{element.text or ''}"
+        element.tag = "span" if element.tag == "div" else element.tag
+    elif element.tag == "math":
+        _replace_content(element, write_formula(element))
+    elif element.tag == "svg":
+        labels = element.xpath(_SVG_LABELS_XPATH)
+        _replace_content(element, " ".join(filter(None, map(join_text, labels))))
+        element.tag = "div" if element.text else "svg"
+    elif element.tag in _WITHOUT_MEANING and element.keys():
+        look = _STYLED.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
+        look = look or _RAISED_CLASS.search(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX])
+        element.tag = look.lastgroup if look else element.tag
 
 
 def _is_initial(element: Any) -> bool:
@@ -235,12 +257,12 @@ def _is_initial(element: Any) -> bool:
     return is_letter and (element.tail or "")[:1].islower()
 
 
-def _is_box(element: Any) -> bool:
-    """Return whether an element is drawn as a box, which parts words. One letter is part of its word."""
+def _is_framed(element: Any) -> bool:
+    """Return whether an element is drawn in a frame, which parts words. One letter is part of its word."""
     if element.tag in _DRAWN:
         return not _is_initial(element)
-    style = element.get("style", "")[:ATTRIBUTE_LENGTH_MAX] if element.tag in _BOX_NAMES else ""
-    is_word = _BOX_STYLE.search(style) is not None and sum(map(str.isalnum, join_text(element))) > 1
+    style = element.get("style", "")[:ATTRIBUTE_LENGTH_MAX] if element.tag in _FRAMED_NAMES else ""
+    is_word = _FRAME_STYLE.search(style) is not None and sum(map(str.isalnum, join_text(element))) > 1
     return is_word and next(element.iterancestors("pre", "code"), None) is None
 
 
@@ -318,21 +340,22 @@ def _read_field(field: Any) -> str:
     has_words = (field.tail or "").strip()
     if label.tag == "label":
         has_words = has_words or join_text(label) or (label.tail or "").strip()
-    return f" {write_checkbox(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
+    is_shown = kind in _TICK_BOXES and has_words
+    return f" {write_checkbox(is_checked='checked' in field.attrib)} " if is_shown else ""
 
 
 def _find_drawn_start(element: Any) -> str:
     """Return what the style of a page draws before the words of an element."""
     if element.tag in _LABELLED:
         return " "
-    if element.tag in _BOX_NAMES and _is_box(element):
+    if element.tag in _FRAMED_NAMES and _is_framed(element):
         return " " if _follows_word(element) else ""
     class_names = element.get("class", "")
     if class_names == "classifier":
         return " : "  # the style of Sphinx draws the colon before a type
     if "data-inline-task-id" in element.attrib:  # an item of a list of tasks in Confluence
         return f"{write_checkbox(is_checked='checked' in _list_classes(element))} "
-    box = _DRAWN_BOX.search(class_names[:ATTRIBUTE_LENGTH_MAX])
+    box = _DRAWN_TICK_BOX.search(class_names[:ATTRIBUTE_LENGTH_MAX])
     return f" {write_checkbox(is_checked=box['on'] is not None)} " if box else ""
 
 
@@ -349,12 +372,9 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
     ):
         return True
     if element.tag == "button":
-        around = next(element.iterancestors("pre", *HEADINGS), None)
         # A button after the words of a title, such as one that copies a link, is not part of it.
-        is_after_words = around is not None and any(
-            character.isalpha() for character in join_text(around).partition(join_text(element))[0]
-        )
-        if around is not None and (around.tag == "pre" or is_after_words):
+        texts_before = _TITLE_BEFORE(element)
+        if element.xpath("ancestor::pre") or any(map(str.isalpha, "".join(texts_before))):
             return True
     if element.tag == "footer":  # the footer of a quote names who said it
         return next(element.iterancestors("blockquote", "figure"), None) is None

@@ -69,6 +69,43 @@ def test_an_element_has_the_same_emphasis_in_a_page_as_in_markdown(name: str) ->
     assert [(words.text, words.emphasis) for words in block.words][1] == ("word", EMPHASES[name])
 
 
+_HIDING = ("hidden", 'style="display:none"', 'aria-hidden="true"', 'class="sr-only"', 'role="menu"')
+_SHOWING = ("", "", 'class="copy"', 'style="display:inline-block"', 'aria-label="x"', 'id="menu"')
+_NAMES = ("div", "ul", "li", "section", "span", "a", "label", "b", "code", "h2", "pre", "button", "nav", "i")
+_LEAVES = (
+    "<input type=checkbox>", "<input type=text value=5>", "<button></button>", "<img>", "<img alt=x>", "<svg></svg>",
+    "<svg><input type=radio></svg>", "<select><option>x</select>", "<select><input type=checkbox></select>",
+    "<math><mi>x</mi></math>", "<button><svg/></button>", "<footer><input type=radio></footer>", " ",
+)  # fmt: skip
+_PARTS = st.recursive(
+    st.just("word") | st.sampled_from(_LEAVES),
+    lambda parts: st.tuples(
+        st.sampled_from(_NAMES), st.sampled_from(_HIDING + _SHOWING), st.lists(parts, min_size=1, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def _write_page(part: str | tuple[str, str, list[str]], words: list[bool], *, is_shown: bool) -> str:
+    """Write a page. Add to `words` for each word whether a browser shows it."""
+    if part == "word":
+        words.append(is_shown)
+        return f"w{len(words)}w"
+    if isinstance(part, str):
+        return part
+    name, attribute, inner = part
+    is_shown = is_shown and name not in ("nav", "button") and attribute not in _HIDING
+    return f"<{name} {attribute}>{''.join(_write_page(each, words, is_shown=is_shown) for each in inner)}</{name}>"
+
+
+@given(st.lists(_PARTS, max_size=4))
+def test_any_page_opens_with_all_words_that_are_not_hidden(parts: Sequence[str | tuple[str, str, list[str]]]) -> None:
+    words: list[bool] = []
+    text = convert("".join(_write_page(part, words, is_shown=True) for part in parts))
+    missing = [number for number, is_shown in enumerate(words, start=1) if is_shown and f"w{number}w" not in text]
+    assert missing == []
+
+
 @pytest.mark.parametrize("tabs", read_rows("convert/html", "tabs"))
 def test_the_label_of_a_tab_is_a_line_above_its_panel(tabs: str) -> None:
     assert convert(f"<div>{tabs}</div>") == "**Card**\n\na\n\n**Cash**\n\nb"
