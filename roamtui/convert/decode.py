@@ -1,7 +1,8 @@
 """Decodes bytes as text, and refuses binary files.
 
-A byte order mark names the encoding. Without one, a text that is valid UTF-8 is read as UTF-8. Any other text
-has the encoding that its page or server declares, or else one that is detected from the bytes.
+A byte order mark names the encoding. Without one, a text that is valid UTF-8 is read as UTF-8, unless it has
+the escapes of a declared encoding. Any other text has the encoding that its page or server declares, or else
+one that is detected from the bytes.
 """
 
 import codecs
@@ -115,7 +116,7 @@ def _find_encoding(data: bytes, label: str) -> tuple[bytes, str, str]:
     """Return the data without a byte order mark, its encoding, and the encoding's name if it is assumed.
 
     `label` is the charset that the data is said to have. Without a mark, valid UTF-8 is UTF-8, whatever the
-    label says. The encoding is empty if it is unknown.
+    label says, unless it has the escapes of that charset. The encoding is empty if it is unknown.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -123,9 +124,11 @@ def _find_encoding(data: bytes, label: str) -> tuple[bytes, str, str]:
     if utf_16 := _detect_utf_16(data):
         return data, utf_16, "UTF-16"
     text, replaced = _decode(data, "utf-8")
-    if not replaced:
+    declared = _resolve_charset(label)
+    has_escapes = declared is not None and declared.startswith("iso2022_") and b"\x1b" in data
+    if not replaced and not has_escapes:
         return data, "utf-8", ""
-    if declared := _resolve_charset(label):
+    if declared:
         return data, declared, ""
     sound = sum(not character.isascii() for character in text) - replaced
     if sound >= _SOUND_MIN * replaced or b"\0" in data:

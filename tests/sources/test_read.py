@@ -151,6 +151,9 @@ def test_a_text_of_some_lines_in_an_older_encoding_shows_its_words_and_says_what
         ("Café".encode(), "iso-8859-1", "Café"),
         ("Café €".encode("cp1252"), "iso-8859-1", "Café €"),
         ("Čaj".encode("iso8859-2"), "iso-8859-2", "Čaj"),
+        ("料金".encode("iso2022_jp"), "ISO-2022-JP", "料金"),
+        ("요금".encode("iso2022_kr"), "iso-2022-kr", "요금"),
+        (b"\x1b[1mbold", "iso-8859-1", "\x1b[1mbold"),
     ],
 )
 def test_text_and_pages_that_are_not_utf_8_have_the_charset_of_the_header(data: bytes, charset: str, text: str) -> None:
