@@ -2,8 +2,9 @@
 
 import re
 
-_FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
-"""A line that opens or closes a fence, also inside a list item or a block quote."""
+FENCE = r"(?P<around>(?:>[ \t]*|(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)"
+"""A line that opens or closes a fence, without its indent. `around` has the marks of lists and quotes."""
+_FENCE = re.compile(rf"[ \t]*{FENCE}")
 
 
 def update_fence(opening: str, line: str) -> str:
@@ -12,10 +13,12 @@ def update_fence(opening: str, line: str) -> str:
     `opening` is the line that opened the current fence, or an empty string.
     """
     opened = _FENCE.match(opening)
+    if opened and opened["around"] and line.strip() and line[0] not in " \t>":  # the item or quote is over
+        opened = None
     match = _FENCE.match(line)
-    if match is None:
-        return opening
     if opened is None:
-        return "" if match["mark"][0] == "`" and "`" in match["info"] else line
+        return line if match and not (match["mark"][0] == "`" and "`" in match["info"]) else ""
+    if match is None or not set(match["around"]).issubset("> \t"):
+        return opening
     is_end = match["mark"].startswith(opened["mark"]) and not match["info"].strip()
     return "" if is_end else opening

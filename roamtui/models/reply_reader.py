@@ -59,8 +59,6 @@ _CALL_MARK = r"\A(?:[`~]+.*\n)?\s*(?:[<\[]\W*(?:\w+:)?tool_call|<function|<\|pyt
 """The mark of a call to any tool. An object without one is a call only with the name of a tool."""
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
-_FENCE_START = re.compile(r"[ ]{0,3}[`~]")
-"""The start of a line that may be a fence. In a quote or deep in a list, a fence does not count here."""
 _SPECIAL = re.compile(r"[\n<◁\[]")
 """Where a line or a mark may begin."""
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -243,8 +241,7 @@ class ReplyReader:
         if text != "\n":
             self._line += text
             return
-        if _FENCE_START.match(self._line):
-            self._fence = update_fence(self._fence, self._line)
+        self._fence = update_fence(self._fence, self._line)
         self._line = ""
 
     def _read_thoughts(self) -> bool:

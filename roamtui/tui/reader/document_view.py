@@ -18,7 +18,7 @@ from msgspec import Struct
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.markdown.fences import update_fence
+from roamtui.markdown.fences import FENCE, update_fence
 from roamtui.markdown.table_header import find_header_above
 from roamtui.outline.labels import format_node_title
 from roamtui.text import compute_body_start
@@ -31,7 +31,7 @@ CHUNK_LENGTH_MAX = 12_000
 """In characters. A chunk without a suitable position up to here ends at a line end in its second half. If
 there is no line end, the line is split."""
 _FENCE_OR_BLANK = re.compile(
-    r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
+    rf"^(?P<fence> {{0,3}}{FENCE})|^[ \t]*(?:\r\n?|\n)(?=(?P<next>\S))", re.MULTILINE
 )
 """The first or last line of a fence, or a blank line before a line that is not indented."""
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -113,9 +113,8 @@ def _split_at_blank_lines(text: str, start: int, end: int) -> Iterator[TextChunk
     chunk_start = start
     for match in _FENCE_OR_BLANK.finditer(text[start:end]):
         blank_end = start + match.end()
-        if match["fence"]:
-            fence = update_fence(fence, match[0])
-        elif not fence and blank_end - chunk_start >= CHUNK_LENGTH:
+        fence = update_fence(fence, match["fence"] or match["next"])
+        if match["next"] and not fence and blank_end - chunk_start >= CHUNK_LENGTH:
             yield from _split_long(text, chunk_start, blank_end)
             chunk_start = blank_end
     yield from _split_long(text, chunk_start, end)
@@ -144,7 +143,8 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
 def make_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
     """Return the lines that reopen the block split at `cut`: a code fence, a table's header, or nothing."""
     before = prefix + text[start:cut]
-    fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")
+    lines = (match["fence"] or match["next"] for match in _FENCE_OR_BLANK.finditer(before))
+    fence = reduce(update_fence, lines, "")
     if fence:
         return fence + "\n"
     if prefix and not _BLANK_LINE.search(before):

@@ -13,6 +13,8 @@ from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 from tests.tui.reader.sections import make_lines, read_chunks
 
+_PROSE = "Boats are on the lake.\n\n"
+
 
 @given(markdown_texts(), st.integers(1, 400))
 def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> None:
@@ -33,6 +35,16 @@ def test_nothing_is_cut_inside_a_fence(fence: str) -> None:
     assert text[last.start :] == "After.\n"
     assert all(chunk.prefix == f"{fence}py\n" for chunk in inside)
     assert [chunk.is_continued for chunk in chunks[-3:]] == [True, False, False]
+
+
+@pytest.mark.parametrize("container", ["- ", "1. ", "10) ", "> ", "- > ", "- - ", "* 2. "])
+@pytest.mark.parametrize("end", ["```\n", ""])
+def test_code_in_a_list_or_quote_ends_with_it(container: str, end: str) -> None:
+    inner = "".join(sign if sign == ">" else " " for sign in container)
+    text = f"Before.\n\n{container}```sh\n{inner}pip install x\n{inner if end else ''}{end}\n" + _PROSE * 800
+    assert len(split_chunks(text, 0, len(text), [])) > 5
+    for chunk in read_chunks(text)[1:]:
+        assert {line.text for line in chunk.lines} == {_PROSE.strip(), ""}
 
 
 def test_a_long_table_goes_on_with_its_head() -> None:
