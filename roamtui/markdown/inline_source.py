@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -19,6 +20,7 @@ from roamtui.text import Bounds, compute_line_starts
 
 LabelledMark = tuple[int, int, str]
 """Start and end of a mark in the source, and its label. A mark with several labels is several entries."""
+_WORD = re.compile(r"\w+")
 
 
 class SourceMap(Struct, frozen=True, gc=False):
@@ -61,11 +63,12 @@ class InlineSource(Struct, dict=True):
         """Offset of each line in `text`."""
         return compute_line_starts(self.text)
 
-    def locate(self, content: str, line: int, *, is_heading: bool = False) -> SourceMap:
+    def locate(self, content: str, line: int, *, is_title: bool = False) -> SourceMap:
         """Locate an inline text. Its block starts at `line`.
 
         In the source, each line begins with its indent and the marks of quotes and lists, and ends with its
-        content. Only after the text of a heading, more marks may follow.
+        content. More marks may follow only a title. Of a title that is written from several parts of a line,
+        each word is located.
         """
         positions: list[int] = []
         offsets: list[int] = []
@@ -79,12 +82,17 @@ class InlineSource(Struct, dict=True):
             if source_line.endswith(words):
                 column = len(source_line) - len(words)
             else:
-                column = source_line.rfind(words) if is_heading else source_line.find(words)
+                column = source_line.rfind(words) if is_title else source_line.find(words)
+            parts = _WORD.finditer(words) if column < 0 and is_title else ()
             column = max(0, column)
             positions.append(position)
             offsets.append(self.shift + start + max(0, column - indent))
             if column < indent:  # a tab is written as several spaces in the inline text
                 positions.append(position + indent)
+                offsets.append(self.shift + start + column)
+            for part in parts:
+                column = max(column, source_line.find(part[0], column))
+                positions.append(position + indent + part.start())
                 offsets.append(self.shift + start + column)
             position += len(content_line) + 1
         return SourceMap(tuple(positions), tuple(offsets))

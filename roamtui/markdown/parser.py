@@ -193,19 +193,18 @@ class _BlockReader(Struct, kw_only=True):
         content = token.content
         is_heading = opening.type == "heading_open"
         source_map: SourceMap = token.meta.get("source_map") or self.inline.source.locate(
-            content, _get_first_line(token), is_heading=is_heading
+            content, _get_first_line(token), is_title=is_heading
         )
         inner = source_map.locate(0), source_map.locate(len(content.rstrip()) - 1) + 1
         shown = strip_anchor(content) if is_heading else content
         return self.inline.read(shown, source_map, "dt" if opening.type == "dt_open" else ""), inner
 
-    def _cut_opening(self, length: int) -> SourceMap:
-        """Cut `length` characters off the start of the next paragraph, and return its uncut map."""
+    def _cut_opening(self, length: int) -> None:
+        """Cut `length` characters off the start of the next paragraph."""
         token = self.tokens[self._next + 1]
         source_map = self.inline.source.locate(token.content, _get_first_line(token))
         token.content = token.content[length:]
         token.meta["source_map"] = source_map.skip(length)
-        return source_map
 
     def _read_list(self, token: Token) -> List:
         items: list[Item] = []
@@ -295,10 +294,10 @@ class _BlockReader(Struct, kw_only=True):
         match = _ALERT.match(inline.content) if inline.type == "inline" else None
         if match is not None:
             alert = match["kind"].lower()
-            source_map = self._cut_opening(match.end())
+            self._cut_opening(match.end())
             text = match["title"] or ""
-            position = match.start("title")
-            title = self.inline.read(text, source_map.skip(position)) if text else ()
+            source_map = self.inline.source.locate(text, _get_first_line(inline), is_title=True)
+            title = self.inline.read(text, source_map) if text else ()
         blocks = self.read_blocks("blockquote_close")
         if blocks or alert:
             label_end = self.lines[_get_first_line(token) + 1]

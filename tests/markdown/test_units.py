@@ -1,5 +1,6 @@
 """Units and sentences of Markdown are exact spans."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -25,6 +26,30 @@ def test_units_follow_each_other_and_hold_words(text: str) -> None:
     units = read_units(text).units
     assert all(before.end <= after.start for before, after in pairwise(units))
     assert all(any(map(str.isalnum, text[unit.start : unit.end])) for unit in units)
+
+
+_CONTAINERS = (
+    *("::: tip {}\n{}\n:::", ":::{{note}} {} {{.x}}\n{}\n:::", '::: {{.tip title="{}"}}\n{}\n:::'),
+    *('!!! note "{}"\n    {}', '??? tip "{}"\n    {}', '=== "{}"\n    {}', "> [!tip] {}\n> {}"),
+    *(
+        '<Card title="{}">\n{}\n</Card>',
+        '<Tab href="/x" title="{}">\n{}\n</Tab>',
+        '<Card title="{}" href="/x">{}</Card>',
+    ),
+    '- a\n\n  <Card title="{}">\n  {}\n  </Card>',
+)
+_TITLES = ("Fees are due in May.", "Pay (**now**), it is the end: tip")
+
+
+@pytest.mark.parametrize(("title", "inner"), [_TITLES, _TITLES[::-1]])
+@pytest.mark.parametrize("container", _CONTAINERS)
+def test_the_bounds_of_a_title_and_of_its_sentences_hold_their_words(container: str, title: str, inner: str) -> None:
+    text = container.format(title, inner)
+    for unit in read_units(text).units:
+        words = re.findall(r"\w+", unit.words)
+        assert [word for word in re.findall(r"\w+", text[unit.start : unit.end]) if word in words] == words
+    sentences = [text[sentence.start : sentence.end] for sentence in split_sentences(text)]
+    assert any(title in sentence for sentence in sentences), sentences
 
 
 _TEXT = st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80)
