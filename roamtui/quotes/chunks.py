@@ -7,10 +7,9 @@ marks are words of their own.
 
 A word has one *exact* key: its spelling after Unicode's compatibility normalisation (NFKC), without invisible
 characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. It has several
-*loose* keys, which tell whether it is the same word written otherwise: its runs of letters in lower case, and
-its signs. A word with a digit is one loose key, so that its sign, separators and decimals count. A unit and a
-currency sign still have keys of their own, because a space may separate them from the number. So have the
-numbers on both sides of a dash.
+*loose* keys, which tell whether it is the same word written otherwise: its runs of letters in lower case, its
+numbers with their separators and decimals, and its signs. So a space or a bracket may separate a number from
+its unit, but never two figures of a number.
 """
 
 import re
@@ -58,10 +57,19 @@ _VOWEL_SIGNS = re.compile(
 _FRACTIONS = re.compile("[¼-¾⅐-⅞]")
 _SUBSCRIPT = re.compile(r"(?<![^\W_])([^\W\d_])_(?=\d+(?!\w))")
 """A lowered figure in plain text, as in `x_1`."""
-_PADDED_NUMBER = re.compile(
-    r"(?P<before>[^\w\s\-+.,(]*)(?P<number>.*?\d)(?P<unit>(?:[^\W\d_]|[^\w\s.,:;/+(\[-])[^\d]*)?", re.DOTALL
+_LOOSE_PARTS = re.compile(
+    r"(?:(?<=[a0])|(?<=0[$)']))-+|(?P<letters>a+)|(?P<number>(?:(?<![a0]),)?0+(?:[,.']+0+)*)"
+    r"|(?P<sign>[$=])|(?P<dashes>\A-+|-+(?=[$=(,.]*0))"
 )
-"""A number with the signs before it and the unit after it. Spaces may separate them."""
+"""The loose keys of a word, in a text that has the kind of each character in its place. A dash between two
+words or numbers is no key, and other punctuation counts only between two figures."""
+_KINDS = {
+    **dict.fromkeys(".,", ","),
+    **dict.fromkeys("'\"′″", "'"),
+    **dict.fromkeys(_MEANINGFUL | {"*"}, "$"),
+    "-": "-",
+}
+_KINDS_OF_CATEGORIES = {"Sm": "=", "Sc": "$", "So": "$", "Ps": "(", "Pe": ")"}
 _CODE_PARTS = re.compile(rf"{_UNSPACED_LETTER}|(?:(?!{_UNSPACED_LETTER})\w)+(?:[.,]\d+)*|[^\w\s]", re.DOTALL)
 _CODE_EDGES = "\"'`()[]{},;:."
 _BRACKETS = "\"'“”‘’«»()[]{},;:."
@@ -203,40 +211,21 @@ def _make_word(text: str, start: int, end: int, flags: int = 0) -> Word:
 
 
 def _list_loose_keys(text: str) -> Iterator[str]:
-    """Yield the loose keys of a folded word in lower case."""
-    if not any(map(str.isdigit, text)):
-        yield from _list_letters(text)
-        return
-    parts = text.split("-")
-    if len(parts) > 1 and all(any(map(str.isdigit, part)) for part in parts):
-        for part in parts:
-            yield from _list_loose_keys(part)
-        return
-    number = _PADDED_NUMBER.fullmatch(text)
-    if number is None:
+    """Yield the runs of letters, the numbers and the signs of a folded word in lower case."""
+    kinds = "".join(map(_get_kind, text))
+    parts = [match for match in _LOOSE_PARTS.finditer(kinds) if match.lastgroup]
+    if text and not parts:
         yield text
-        return
-    yield from number["before"]
-    yield number["number"]
-    yield from _list_letters(number["unit"] or "")
+    for match in parts:
+        yield text[slice(*match.span())]
 
 
-def _list_letters(text: str) -> Iterator[str]:
-    """Yield the runs of letters of a text, with their combining marks, and its signs."""
-    if is_sign(text):
-        yield from [text] if text else []
-        return
-    run = ""
-    for index, character in enumerate(text):
-        category = unicodedata.category(character)
-        if category[0] in "LMN":
-            run += character
-            continue
-        if run:
-            yield run
-            run = ""
-        is_leading_dash = not text[: index + 1].strip("-")
-        if is_leading_dash or category in {"Sm", "Sc", "So"} or character in _MEANINGFUL:
-            yield character
-    if run:
-        yield run
+@lru_cache(maxsize=1 << 12)
+def _get_kind(character: str) -> str:
+    """Return the letter that `_LOOSE_PARTS` has for a character."""
+    if character in _KINDS:
+        return _KINDS[character]
+    category = unicodedata.category(character)
+    if category == "Nd":
+        return "0"
+    return "a" if category[0] in "LMN" else _KINDS_OF_CATEGORIES.get(category, ".")

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from html import unescape
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,17 +30,18 @@ from roamtui.quotes.words import (
     NEGATIVE,
     LooseKeys,
     TextWords,
+    find_punctuated_words,
     read_plain_words,
     read_words,
     read_words_for,
 )
 from roamtui.sentences import iter_sentence_ends
-from roamtui.text import Bounds, Span
+from roamtui.text import DASHES, Bounds, Span
 
 _LENGTH_MIN = 2
-"""Minimum number of letters and digits of a quote. A shorter quote must be a whole cell, item or sentence."""
+"""Minimum number of letters and digits of a quote. A shorter one is nearly everywhere."""
 _SHORT_PLACES_MAX = 200
-"""Maximum number of parts of a text to search for a shorter quote: a letter is nearly everywhere."""
+"""Maximum number of parts of a text to search for a shorter quote."""
 _DOTS = r"(?:[…‥⋯⋮︙]|&hellip;|&#8230;)+"
 _ELLIPSIS = re.compile(
     r"(?:(?<!\S)[*_]+)?"
@@ -52,7 +54,7 @@ _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
 """A link target that `annotate_with_ids` has shortened. Its ellipsis omits no words."""
 _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 """A first letter that was changed to fit into a sentence: "[t]he"."""
-_PARTS_MAX = 20
+PARTS_MAX = 20
 """Maximum number of parts between ellipses. More ellipses leave too little text to prove anything."""
 _MATCHES_MAX = 1000
 """Maximum number of places of a part of a quote in one text."""
@@ -60,6 +62,11 @@ _KEY_SIZE = 8
 """Number of bytes of a key."""
 _SENTENCE_REACH = 60
 """Number of characters on each side of a gap that tell whether a full stop in it ends a sentence."""
+_MARKERS = "+>#"
+"""Signs that begin a block of Markdown, and that are no punctuation before a number."""
+_SIGN_BEFORE = re.compile(rf"(?P<sign>[{DASHES}{_MARKERS}])[^{DASHES}{_MARKERS}\w|\n]*\Z")
+_SIGN_REACH = 20
+"""Number of characters before a place that may have its sign."""
 PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
 
 
@@ -121,33 +128,34 @@ def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
     """Yield the places of a quote in a part of a text: the exact ones, then all as written otherwise."""
     if not _read_quote(quote):
         return
-    is_long = _is_long(quote)
     likely: list[Bounds] = []
-    for bounds in islice(list_likely_places(quote, text), None if is_long else _SHORT_PLACES_MAX):
+    places_max = None if is_long_quote(quote) else _SHORT_PLACES_MAX
+    for bounds in islice(list_likely_places(quote, text), places_max):
         likely.append(bounds)
         yield from _iter_matches(quote, text, bounds, within, is_exact=True)
-    if is_long:
-        for bounds in likely:
-            yield from _iter_matches(quote, text, bounds, within, is_exact=False)
+    for bounds in likely:
+        yield from _iter_matches(quote, text, bounds, within, is_exact=False)
 
 
 def _iter_matches(
     quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
 ) -> Iterator[QuoteMatch]:
     excerpt = text[slice(*bounds)]
-    is_long = _is_long(quote)
-    variants = _read_quote(quote)
-    for words in read_words_for(quote, excerpt):  # the text is read again only if a match is still wanted
+    joined = frozenset[str]() if is_exact else find_punctuated_words(quote, excerpt)
+    variants = [*_read_quote(quote), *(_read_quote(quote, joined) if joined else ())]
+    # the text is read again only if a match is still wanted
+    for words in read_words_for(quote, excerpt, is_exact=is_exact):
         for variant in variants:
             for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
                 match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
                 has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
                 is_within = within[0] <= match.start and match.end <= within[1]
-                if has_ellipses and is_within and (is_long or match.fills_unit):
+                if has_ellipses and is_within:
                     yield match
 
 
-def _is_long(quote: str) -> bool:
+def is_long_quote(quote: str) -> bool:
+    """Return whether a quote is proof wherever it is found, and not only in the section that it names."""
     return sum(map(str.isalnum, quote)) >= _LENGTH_MIN
 
 
@@ -161,6 +169,8 @@ class _WordRun(NamedTuple):
 class _QuoteVariant(Struct, frozen=True):
     parts: tuple[TextWords, ...]
     """Its parts between ellipses."""
+    signs: tuple[str, ...]
+    """For each part, the sign with which it begins, if a space and a number follow. The text must have it."""
     ellipses: int = 0
     """Number of ellipses in its parts. The text must have them too, because they leave out nothing."""
     is_code: bool = False
@@ -172,30 +182,51 @@ def split_at_ellipses(quote: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
+def _read_quote(quote: str, joined_words: frozenset[str] = frozenset()) -> tuple[_QuoteVariant, ...]:
     """Return the ways to read a quote, the likeliest first; none if it has no word or too many parts."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = split_at_ellipses(whole)
-    if not 1 <= len(parts) <= _PARTS_MAX:
+    if not 1 <= len(parts) <= PARTS_MAX:
         return ()
-    different: dict[tuple[bytes, ...], _QuoteVariant] = {}
-    for variant in _iter_variants(whole, parts):
+    different: dict[object, _QuoteVariant] = {}
+    for variant in _iter_variants(whole, parts, joined_words):
         if all(map(len, variant.parts)):
-            different.setdefault(tuple(part.exact for part in variant.parts), variant)
+            key = variant.signs, *(part.exact for part in variant.parts)
+            different.setdefault(key, variant)
     return tuple(different.values())
 
 
-def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
-    """Yield a quote as Markdown, in parts or whole with its ellipses, and as code."""
-    yield _QuoteVariant(tuple(map(read_words, parts)))
+def _iter_variants(whole: str, parts: Sequence[str], joined_words: frozenset[str]) -> Iterator[_QuoteVariant]:
+    """Yield a quote as Markdown, in parts or whole with its ellipses, and as code.
+
+    Its first sign may be a marker of the text that it comes from, or a word.
+    """
+
+    def read(parts: Sequence[str], ellipses: int = 0) -> _QuoteVariant:
+        words = [read_words(part, joined_words) for part in parts]
+        signs = map(find_first_sign, parts, words)
+        return _QuoteVariant(tuple(words), tuple(signs), ellipses)
+
+    yield read(parts)
+    yield read([rf"\{part}" if part[0] in _MARKERS else part for part in parts])
     if len(parts) > 1:
-        yield _QuoteVariant((read_words(whole),), ellipses=len(_ELLIPSIS.findall(whole)))
+        yield read([whole], ellipses=len(_ELLIPSIS.findall(whole)))
     # Punctuation at the ends may be the answer's, but a hyphen before a word belongs to the word.
     before = PUNCTUATION.replace("-", "")
     bare = [part.lstrip(before).rstrip(PUNCTUATION) for part in parts]
     for spelling in (bare, parts):
         words = tuple(read_plain_words(part, is_code=True) for part in spelling)
-        yield _QuoteVariant(words, is_code=True)
+        yield _QuoteVariant(words, ("",) * len(words), is_code=True)
+
+
+def find_first_sign(part: str, words: TextWords) -> str:
+    """Return the sign before the first word of a quote, if it may change a number, or an empty text."""
+    if not words:
+        return ""
+    before = part[: words.starts[0]]
+    sign = before.rstrip()[-1:]
+    has_number = any(map(str.isdigit, part[words.starts[0] : words.ends[0]]))
+    return sign if has_number and before[-1:].isspace() and sign in {*DASHES, *_MARKERS} else ""
 
 
 def _find_parts(
@@ -211,7 +242,14 @@ def _find_parts(
         following = [sorted(_find_loose_runs(part, words)) for part in others]
     if variant.is_code:
         firsts = (run for run in firsts if words.flags[run.first] & CODE)
+    sign, *other_signs = variant.signs
+    following = [
+        [run for run in runs if _has_sign(sign, text, words.starts[run.first])]
+        for sign, runs in zip(other_signs, following, strict=True)
+    ]
     for run in firsts:
+        if not _has_sign(sign, text, words.starts[run.first]):
+            continue
         chosen = [run]
         for runs in following:
             index = bisect_left(runs, _WordRun(chosen[-1].last + 1, 0))
@@ -220,6 +258,14 @@ def _find_parts(
             chosen.append(runs[index])
         else:
             yield tuple(chosen)
+
+
+def _has_sign(sign: str, text: str, position: int) -> bool:
+    """Return whether a text has the sign of a quote before a position, if there is one."""
+    if not sign:
+        return True
+    match = _SIGN_BEFORE.search(unescape(text[max(0, position - _SIGN_REACH) : position]))
+    return match is not None and (match["sign"] == sign or {match["sign"], sign} <= {*DASHES})
 
 
 def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_WordRun]:

@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.outline.delivered import Delivered
 from roamtui.outline.ids import IdMark, iter_id_marks, strip_id_marks
 from roamtui.outline.labels import list_titles
-from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
+from roamtui.quotes.find import FoundQuote, find_quote, is_long_quote, iter_in_span
 from roamtui.quotes.full_sentence import covers_whole_sentence, find_quoted_sentence
 from roamtui.quotes.spans import widen_to_pages
 from roamtui.quotes.words import read_plain_words
@@ -81,7 +81,7 @@ class QuotableText:
         for words in dict.fromkeys((quote, strip_id_marks(quote, library))):
             in_sections = ((each, self._list_in_section(words, each)) for each in named)
             documents = self._iter_documents(named_docs)
-            anywhere = ((None, self._list_in(words, spans)) for spans in documents)
+            anywhere = ((None, self._list_elsewhere(words, spans)) for spans in documents)
             for section_id, places in chain[tuple[str | None, Sequence[FoundQuote]]](in_sections, anywhere):
                 kept = next(
                     (place for place in places if _has_sentence(quote, sentence, place, library)), None
@@ -117,6 +117,14 @@ class QuotableText:
             if places := [place for place in places if span.doc != own.doc or place.span.overlaps(own)]:
                 return places
         return ()
+
+    def _list_elsewhere(self, words: str, spans: Sequence[Span]) -> Sequence[FoundQuote]:
+        """List the places of a quote outside of the sections that it names.
+
+        There, a letter or digit must be a whole cell, item or sentence, because it is nearly everywhere.
+        """
+        is_long = is_long_quote(words)
+        return [place for place in self._list_in(words, spans) if is_long or place.fills_unit]
 
     def _list_in(self, words: str, spans: Sequence[Span]) -> Sequence[FoundQuote]:
         places = chain.from_iterable(iter_in_span(words, self._library, span) for span in spans)

@@ -28,11 +28,13 @@ noncharacter."""
 _ANY_MARK = rf"[{FILLER}{_LINK}]++"
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _BLOCK_START = r"^ {0,3}>[ \t>]*+"
+_BLOCK_MARKER = r"(?:(?:[-*+]|#{1,6})[ \t]+)?"
 _BLOCK_QUOTE = re.compile(
-    rf"{_BLOCK_START}(?P<words>[^\s>][^\n]*(?:\n{_BLOCK_START}(?!(?:[-*+]|\d+[.)]) |[—–―]|--)[^\s>][^\n]*)*)",
+    rf"{_BLOCK_START}{_BLOCK_MARKER}"
+    rf"(?P<words>[^\s>][^\n]*(?:\n{_BLOCK_START}(?!(?:[-*+]|\d+[.)]) |[—–―]|--)[^\s>][^\n]*)*)",
     re.MULTILINE,
 )
-"""A paragraph or an item of a block quote, without the source below it."""
+"""A paragraph, item or heading of a block quote, without its marker, and without the source below it."""
 _BLOCK_LABEL = re.compile(r"\[!|(?:[—–―]|--)|([*_]{1,2})[^*_\n]{1,40}(?::\1|\1:)")
 """The start of an alert, of a source, or of the model's own words, as in "**Note:** It is free"."""
 WORDS_MIN = 3

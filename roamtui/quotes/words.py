@@ -44,13 +44,14 @@ _EXTRA_MARKUP = {
     "][": re.compile(r"(?P<shown>\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])\[[^\[\]\n]{1,100}\]"),
 }
 """A highlight, the name that some pages give to a heading, and a link that is defined elsewhere."""
-_BRACKETED = re.compile(r"(?<![\w^])[(（](?=[^\w()（）]*\d)(?>[^\w()（）]+|\d\w*)+(?:[)）]|\Z)")
+_BRACKETED = re.compile(r"(?<!\^)[(（](?=[^\w()（）]*\d)(?>[^\w()（）]+|\d\w*)+(?:[)）]|\Z)")
 """Numbers and signs in brackets. The second bracket may be in another cell."""
 _WITHOUT_BRACKETS = {ord(bracket): "\u2060" for bracket in "()（）"}
-_DIVIDED_WORD = re.compile(
-    r"(?<![^\W_])(?P<left>[^\W_]+)(?P<end> ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*)(?P<right>[^\W_]+)"
-)
+_DIVIDED_WORD = re.compile(r"(?<![^\W_])[^\W_]+ ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*[^\W_]+")
 """A word that the end of a line divides. Some pages have a space before the hyphen."""
+_PUNCTUATED_WORD = re.compile(r"(?<![^\W_])[^\W_]+(?:[.‐‑-][^\W_]+)+|(?<!\d)\d+ [:/] \d+")
+"""A word, or two numbers, that other writers write without these signs or spaces."""
+_GAP = re.compile(r"(?<=(.))(?P<gap>[\W_]+)(?=(.))", re.DOTALL)
 _HALF_WORD = re.compile(r"[^\W_][-‐\u00ad]\Z")
 _SPACED_NUMBER = r"(?<![\d^])(?<!\d[.,:/'’])[1-9]\d{0,2}(?:[\u00a0\u202f\u2009%s]\d{3}(?!\d))+"
 _SPACED_NUMBER_IN_PROSE = re.compile(_SPACED_NUMBER % " ")
@@ -86,24 +87,48 @@ class TextWords(Struct, frozen=True, kw_only=True):
         return len(self.starts)
 
 
-def read_words_for(quote: str, text: str) -> Iterator[TextWords]:
-    """Yield the words of a text. If line ends divide words of the quote, join these and yield all again."""
+def read_words_for(quote: str, text: str, *, is_exact: bool) -> Iterator[TextWords]:
+    """Yield the words of a text. If words of the quote are divided in it, join these and yield all again.
+
+    For an exact match, only line ends divide words.
+    """
     yield read_words(text)
-    letters = quote.casefold()
-    divided = frozenset(map(_join_halves, _DIVIDED_WORD.finditer(text)))
-    if joined_words := frozenset(word for word in divided if word.casefold() in letters):
-        yield read_words(text, joined_words)
+    at_line_ends = _find_joined(_DIVIDED_WORD, text, quote)
+    if at_line_ends:
+        yield read_words(text, at_line_ends)
+    if not is_exact and (punctuated := find_punctuated_words(text, quote)):
+        yield read_words(text, at_line_ends | punctuated)
 
 
-def _join_halves(match: re.Match[str]) -> str:
-    """Return a divided word without its line end. The hyphen next to a digit stays."""
-    left, _, right = match.groups()
-    return f"{left}-{right}" if left[-1].isdigit() or right[0].isdigit() else left + right
+def find_punctuated_words(text: str, other: str) -> frozenset[str]:
+    """Return the words of a text that another text has without the hyphens, stops or spaces in them."""
+    return _find_joined(_PUNCTUATED_WORD, text, other)
+
+
+def _find_joined(pattern: re.Pattern[str], text: str, other: str) -> frozenset[str]:
+    divided = {_join(match[0]) for match in pattern.finditer(text)}
+    letters = other.casefold() if divided else ""
+    return frozenset(word for word in divided if word.casefold() in letters)
+
+
+def _join(word: str) -> str:
+    return _hide_gaps(word).replace(_SOFT_HYPHEN, "")
+
+
+def _hide_gaps(word: str) -> str:
+    """Replace what divides a word with soft hyphens, which belong to no word. A sign between digits stays."""
+
+    def hide(match: re.Match[str]) -> str:
+        left, gap, right = match.groups()
+        sign = gap.strip()[:1].replace(_SOFT_HYPHEN, "-") if left.isdigit() and right.isdigit() else ""
+        return sign + _SOFT_HYPHEN * (len(gap) - len(sign))
+
+    return _GAP.sub(hide, word)
 
 
 @lru_cache(maxsize=256)
 def read_words(text: str, joined_words: frozenset[str] = frozenset()) -> TextWords:
-    """Read the words of a Markdown text. In it, a line end may divide `joined_words`."""
+    """Read the words of a Markdown text. In it, line ends or signs may divide `joined_words`."""
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
     reader = _WordReader(text, joined_words)
@@ -240,8 +265,8 @@ class _WordReader:
         for sign, pattern in _EXTRA_MARKUP.items():
             if sign in visible:
                 visible = pattern.sub(_hide_markup, visible)
-        if self._joined_words:
-            visible = _DIVIDED_WORD.sub(self._hide_line_end, visible)
+        for divided in (_DIVIDED_WORD, _PUNCTUATED_WORD) if self._joined_words else ():
+            visible = divided.sub(self._hide_joined, visible)
         self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
         spaced_number = _SPACED_NUMBER_IN_ROW if _CELL_EDGE in visible else _SPACED_NUMBER_IN_PROSE
         thousands = {
@@ -266,20 +291,15 @@ class _WordReader:
             before = chunk
             end = match.end()
 
-    def _hide_line_end(self, match: re.Match[str]) -> str:
-        """Replace the line end in a joined word with soft hyphens, which belong to no word."""
-        word = _join_halves(match)
-        if word not in self._joined_words:
-            return match[0]
-        right = match["right"]
-        hidden = _SOFT_HYPHEN * (len(match[0]) - len(word))
-        return f"{word.removesuffix(right)}{hidden}{right}"
+    def _hide_joined(self, match: re.Match[str]) -> str:
+        return _hide_gaps(match[0]) if _join(match[0]) in self._joined_words else match[0]
 
     def _read_brackets(self, match: re.Match[str]) -> str:
         self._bracketed.update(
             offset for offset, sign in enumerate(match[0], match.start()) if sign.isdigit()
         )
-        return match[0].translate(_WITHOUT_BRACKETS)
+        follows_word = match.string[: match.start()][-1:].isalnum()
+        return match[0] if follows_word else match[0].translate(_WITHOUT_BRACKETS)
 
     def _read_code_line(self) -> None:
         is_first = True
