@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
-from roamtui.quotes.find import find_in_span, split_at_ellipses
+from roamtui.quotes.find import PARTS_MAX, find_first_sign, find_in_span, split_at_ellipses
 from roamtui.quotes.spans import widen_to_sections
 from roamtui.quotes.words import BRACKETS, TextWords, read_plain_words, read_words
 from roamtui.sentences import widen_to_sentences
@@ -37,6 +37,7 @@ _WORDS_BESIDE = 6
 _OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
 _CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\]|[*_~`])+")
 """Markup next to the words of a passage."""
+_UNSPACED_END = re.compile(r"(?<=\s)\S*\Z")
 
 
 class SimilarWords(NamedTuple):
@@ -84,7 +85,7 @@ def _find_parts_apart(quote: str, library: Library, within: Span) -> SimilarWord
     parts = split_at_ellipses(quote)
     left = within
     found: list[Span] = []
-    for part in parts if len(parts) > 1 else ():
+    for part in parts if 1 < len(parts) <= PARTS_MAX else ():
         match = find_in_span(part, library, left)
         if match is None:
             return None
@@ -211,6 +212,8 @@ def compare_sentences(before: str, now: str) -> list[DiffPart]:
 def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:
     parts: list[DiffPart] = []
     old_keys, new_keys = (_list_keys(words, 0, len(words)) for words in (before, after))
+    if sign := find_first_sign(quote, before):
+        old_keys[0] = (hash(sign), *old_keys[0])
     opcodes = SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes()
     for kind, start, end, start_after, end_after in opcodes:
         old = _cut(quote, before, start, end)
@@ -227,9 +230,17 @@ def _cut(text: str, words: TextWords, start: int, end: int) -> str:
     """Return some words of a text with the punctuation around them."""
     if start == end:
         return ""
-    first = words.starts[start] if start else 0
-    last = words.starts[end] if end < len(words) else len(text)
+    first = _find_edge(text, words, start)
+    last = _find_edge(text, words, end)
     return text[first:last].strip()
+
+
+def _find_edge(text: str, words: TextWords, row: int) -> int:
+    """Return where a word begins with the punctuation next to it, such as a bracket."""
+    if row in (0, len(words)):
+        return len(text) if row else 0
+    opening = _UNSPACED_END.search(text, words.ends[row - 1], words.starts[row])
+    return words.starts[row] if opening is None else opening.start()
 
 
 def shorten_equal_parts(parts: Sequence[DiffPart]) -> list[DiffPart]:

@@ -9,6 +9,7 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
+from roamtui.quotes.find import find_first_sign
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
 from roamtui.quotes.words import read_words
 from roamtui.sanitiser import format_json, sanitise_line
@@ -150,7 +151,9 @@ def simplify_quote(quote: str) -> str:
     """Remove the signs of tables and lists from a quote, unless it would then read as other words."""
     words = extract_words(normalise_line_ends(quote))
     has_all_letters = [*filter(str.isalnum, words)] == [*filter(str.isalnum, quote)]
-    return words if has_all_letters and read_words(words).exact == read_words(quote).exact else quote
+    before, after = read_words(quote), read_words(words)
+    is_same = before.exact == after.exact and find_first_sign(quote, before) == find_first_sign(words, after)
+    return words if has_all_letters and is_same else quote
 
 
 def format_quote(quote: str) -> str:

@@ -15,7 +15,7 @@ from roamtui.quotes.claims import Claim, read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import compare_words, format_diff_parts
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
-from roamtui.quotes.wording import describe_citation, format_nearest, format_source_line
+from roamtui.quotes.wording import describe_citation, format_nearest, format_source_line, simplify_quote
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from tests.case_files import read_case, read_rows
@@ -141,6 +141,19 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         assert finding.span is not None
         found = library.text_at(finding.span)
         assert (finding.status, format_diff_parts(compare_words(quote, found))) == (ClaimStatus.CHANGED, changes)
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "shown"),
+    [
+        ("the fee (5)", "the fee 5", "the fee [-(5)-]{+5+}"),
+        ("a “late” fee", "a “lost” fee", "a [-“late”-]{+“lost”+} fee"),
+        ("+ 5 % in all", "5 % in all", "[-+ 5-]{+5+} % in all"),
+        ("- late fees", "- lost fees", "[-late-]{+lost+} fees"),
+    ],
+)
+def test_a_shown_difference_has_the_signs_and_brackets_of_its_words(quote: str, text: str, shown: str) -> None:
+    assert format_diff_parts(compare_words(simplify_quote(quote), text)) == shown
 
 
 def test_parts_of_a_quote_from_several_sentences_are_shown_with_what_is_between_them() -> None:
