@@ -15,11 +15,14 @@ FILLER = "\ufffc"
 stop, such a mark belongs to the sentence that ends there."""
 HARD_BREAK = "\u2028"
 """A forced line end in visible text. In a source, it is written as two spaces before the end of the line."""
-CLOSERS = r"[\"'”’»)\]」』*_]*+"
+CLOSERS = r"[\"'”’»“‘«‹›)\]」』*_]*+"
 """Pattern of the marks that may be between the end of a sentence and the space after it."""
-_NOTE = r"\[\^?[^\[\]\s]{1,12}\]|<sup>[^<>]*</sup>|\^?\d{1,2}(?![^\s\"'”’»)\]])|[¹²³⁰⁴-⁹]+"
+_NOTE = (
+    r"\[\^[^\[\]\s]{1,100}\]|\[[^\[\]\s]{1,12}\]|\^\([^()\s]{1,12}\)|<sup>[^<>]*</sup>"
+    r"|\^?\d{1,2}\^?(?![^\s\"'”’»)\]])|[¹²³⁰⁴-⁹]+"
+)
 """The mark of a note after a full stop."""
-_WIDE_STOPS = "。！？｡।॥؟۔։።။។"
+_WIDE_STOPS = "。！？｡।॥؟۔։።။។‼⁇⁈⁉⸮"
 """Stops that no abbreviation has. So they end a sentence even if a letter follows directly."""
 _MARK = rf"\s*{FILLER}++"
 _END = re.compile(

@@ -28,6 +28,7 @@ from roamtui.quotes.words import (
     CELL,
     CODE,
     NEGATIVE,
+    SENTENCE,
     LooseKeys,
     TextWords,
     find_punctuated_words,
@@ -35,7 +36,6 @@ from roamtui.quotes.words import (
     read_words,
     read_words_for,
 )
-from roamtui.sentences import iter_sentence_ends
 from roamtui.text import DASHES, Bounds, Span
 
 _LENGTH_MIN = 2
@@ -60,8 +60,6 @@ _MATCHES_MAX = 1000
 """Maximum number of places of a part of a quote in one text."""
 _KEY_SIZE = 8
 """Number of bytes of a key."""
-_SENTENCE_REACH = 60
-"""Number of characters on each side of a gap that tell whether a full stop in it ends a sentence."""
 _MARKERS = "+>#"
 """Signs that begin a block of Markdown, and that are no punctuation before a number."""
 _SIGN_BEFORE = re.compile(rf"(?P<sign>[{DASHES}{_MARKERS}])[^{DASHES}{_MARKERS}\w|\n]*\Z")
@@ -342,14 +340,7 @@ def _may_omit(words: TextWords, text: str, last: int, first: int) -> bool:
     are_rows = "|" in gap and "\n" in gap  # of a table without heads
     if are_rows or any(flags[row] & BLOCK for row in between):
         return False
-    is_in_row = any(flags[row] & CELL for row in between)
-    return is_in_row or not _has_sentence_end(text, words.ends[last], words.starts[first])
-
-
-def _has_sentence_end(text: str, start: int, end: int) -> bool:
-    first = max(0, start - _SENTENCE_REACH)
-    excerpt = text[first : end + _SENTENCE_REACH]
-    return any(start < first + offset <= end for offset in iter_sentence_ends(excerpt))
+    return any(flags[row] & CELL for row in between) or not any(flags[row] & SENTENCE for row in between)
 
 
 def _make_match(
@@ -359,15 +350,13 @@ def _make_match(
     parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]
     start, end = _include_punctuation(quote, text, parts[0][0], parts[-1][1])
     edges = (runs[0].first, runs[-1].last + 1)
-    fills_unit = all(_is_edge(words, text, shift, row) for row in edges)
+    fills_unit = all(_is_edge(words, row) for row in edges)
     return QuoteMatch(start, end, is_exact, tuple(parts), fills_unit)
 
 
-def _is_edge(words: TextWords, text: str, shift: int, row: int) -> bool:
+def _is_edge(words: TextWords, row: int) -> bool:
     """Return whether a cell, an item or a sentence begins with the word of a row, or ends before it."""
-    if row in (0, len(words)) or words.flags[row] & (BLOCK | CELL):
-        return True
-    return _has_sentence_end(text, shift + words.ends[row - 1], shift + words.starts[row])
+    return row in (0, len(words)) or bool(words.flags[row] & (BLOCK | CELL | SENTENCE))
 
 
 def _include_punctuation(quote: str, text: str, start: int, end: int) -> Bounds:

@@ -19,7 +19,7 @@ from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import VisiblePiece
 from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_sign
-from roamtui.sentences import HARD_BREAK
+from roamtui.sentences import HARD_BREAK, iter_sentence_ends
 from roamtui.text import Bounds
 
 CELL = 1
@@ -32,11 +32,15 @@ BRACKETS = 32
 """The word is a number in brackets."""
 NEGATIVE = 64
 """The word is a number in brackets in a row of a table. In prose, brackets are punctuation."""
+SENTENCE = 128
+"""A new sentence starts before it."""
 
 # Separators in the visible text of a block. If a text contains them, they are read as spaces.
 _BLOCK_EDGE = "\x1c"
 _CELL_EDGE = "\x1d"
-_IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _CELL_EDGE}
+_BAR = "\x1e"
+"""A bar in a text, which may be an edge of a cell in a table without heads."""
+_IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _BAR}
 _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
 _EXTRA_MARKUP = {
     "==": re.compile(r"(?<!\w)==(?=\S)(?P<shown>.*?)(?<=\S)==(?!\w)"),
@@ -184,6 +188,9 @@ class _WordReader:
         self._edge = 0
         """Flags of the next word."""
         self._visible = ""
+        self._is_row = False
+        self._sentence_ends: list[int] = []
+        """Where sentences end in the visible text, the next one last."""
         self._bracketed: set[int] = set()
         """Offsets of the digits in brackets."""
         self._is_code = bytearray()
@@ -268,12 +275,14 @@ class _WordReader:
         for divided in (_DIVIDED_WORD, _PUNCTUATED_WORD) if self._joined_words else ():
             visible = divided.sub(self._hide_joined, visible)
         self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
-        spaced_number = _SPACED_NUMBER_IN_ROW if _CELL_EDGE in visible else _SPACED_NUMBER_IN_PROSE
+        self._is_row = _CELL_EDGE in visible or _BAR in visible
+        spaced_number = _SPACED_NUMBER_IN_ROW if self._is_row else _SPACED_NUMBER_IN_PROSE
         thousands = {
             space.end()
             for number in spaced_number.finditer(visible)
             for space in _SPACE.finditer(visible, *number.span())
         }
+        self._sentence_ends = [*iter_sentence_ends(visible)][::-1]
         before = ""
         end = 0
         for match in _CHUNK.finditer(visible):
@@ -311,10 +320,13 @@ class _WordReader:
 
     def _add_at(self, word: Word, offset: int) -> None:
         if self._bracketed and not self._bracketed.isdisjoint(range(offset + word.start, offset + word.end)):
-            brackets = BRACKETS | NEGATIVE if _CELL_EDGE in self._visible else BRACKETS
+            brackets = BRACKETS | NEGATIVE if self._is_row else BRACKETS
             word = word._replace(flags=word.flags | brackets)
         if word.flags & (NOTE | CODE) == NOTE and self._is_code[offset + word.start]:
             word = word._replace(flags=INSIDE)
+        while self._sentence_ends and self._sentence_ends[-1] <= offset + word.start:
+            self._sentence_ends.pop()
+            self._edge |= SENTENCE
         start = self._starts[offset + word.start]
         end = self._ends[offset + word.end - 1]
         self._add(word, start, end)
