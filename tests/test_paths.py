@@ -30,10 +30,6 @@ def test_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
             paths.make_private_folder(place)
 
 
-def _read_folder(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_a_replaced_file_keeps_its_mode_and_the_link_to_it(tmp_path: Path) -> None:
     file, link, dangling = (tmp_path / name for name in ("file.md", "link.md", "dangling.md"))
@@ -47,7 +43,8 @@ def test_a_replaced_file_keeps_its_mode_and_the_link_to_it(tmp_path: Path) -> No
     assert link.is_symlink()
     assert dangling.is_symlink()
     names = ("file.md", "link.md", "dangling.md", "missing.md")
-    assert _read_folder(tmp_path) == dict(zip(names, (b"new", b"new", b"made", b"made"), strict=True))
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert files == dict(zip(names, (b"new", b"new", b"made", b"made"), strict=True))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")

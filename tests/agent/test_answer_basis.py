@@ -22,13 +22,10 @@ _IDS = [section_id for section_id in _LIBRARY.walk() if _LIBRARY.node(section_id
 _SEARCH = ScriptedReply(calls=(("search_sections", {"queries": ["litres of a pump"]}),))
 
 
-def _find_all() -> FakeSearcher:
-    return FakeSearcher(*(Hit(section_id=section_id, score=1.0, why="") for section_id in _IDS))
-
-
 async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path)
-    agent = make_agent(text=_PUMPS, searcher=_find_all(), store=store)
+    searcher = FakeSearcher(*(Hit(section_id=section_id, score=1.0, why="") for section_id in _IDS))
+    agent = make_agent(text=_PUMPS, searcher=searcher, store=store)
     last = await answer(agent, "How much?", _SEARCH, expanding(_IDS[9]), saying(f'"It needs 10 litres." [{_IDS[9]}]'))
     assert last.basis is not None
     unread = {hit.section_id for hit in last.basis.unread}

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from msgspec.structs import replace
 
 from docs.write_reference import fill_blocks, list_pages
@@ -69,11 +68,8 @@ def test_the_readme_is_short_and_names_both_commands() -> None:
 def test_every_link_leads_somewhere(page: Path) -> None:
     tokens = MarkdownIt("commonmark").enable("table").parse(page.read_text("utf-8"))
     links = [link for token in tokens for link in token.children or () if link.type in ("link_open", "image")]
-    assert sorted(href for href in map(_read_href, links) if not _leads_somewhere(href, page)) == []
-
-
-def _read_href(link: Token) -> str:
-    return str(link.attrGet("href" if link.type == "link_open" else "src"))
+    hrefs = [str(link.attrGet("href") or link.attrGet("src")) for link in links]
+    assert sorted(href for href in hrefs if not _leads_somewhere(href, page)) == []
 
 
 def _leads_somewhere(href: str, page: Path) -> bool:

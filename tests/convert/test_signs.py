@@ -64,10 +64,6 @@ _SIGNS = (
 _BACKTICKS = "say `x` or ``y*z``"
 
 
-def _convert_pdf(text: str) -> str:
-    return convert_pdf(make_pdf([lay_out(f"# {text}", "", f"Here {text} ends.")]), "a.pdf").text
-
-
 def _convert_pdf_table(text: str) -> str:
     rows = lay_cells("* Fees | 2023 | 2024", "Hull | 1,204 | 1,310", "Deck | 2,204 | 2,310", "Keel | 3,204 | 3,310")
     lines = [replace(line, text=text) if line.text == "Hull" else line for line in rows]
@@ -109,16 +105,8 @@ def _convert_output(text: str, *, kind: str) -> str:
     return convert_notebook(json.dumps({"cells": [cell]}).encode(), "a.ipynb").text
 
 
-def _convert_csv(text: str) -> str:
-    return convert_separated(f"name\tfee\n{text}\t5\nOslo\t6\n".encode(), "a.tsv").text
-
-
-def _convert_subtitles(text: str) -> str:
-    return convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(), "a.srt").text
-
-
 _CONVERTERS: dict[str, Callable[[str], str]] = {
-    "PDF": _convert_pdf,
+    "PDF": lambda text: convert_pdf(make_pdf([lay_out(f"# {text}", "", f"Here {text} ends.")]), "a.pdf").text,
     "PDF table": _convert_pdf_table,
     "HTML": _convert_html,
     "EPUB": _convert_epub,
@@ -130,8 +118,8 @@ _CONVERTERS: dict[str, Callable[[str], str]] = {
     "RST": _convert_rst,
     "notebook text": partial(_convert_output, kind="text/plain"),
     "notebook HTML": partial(_convert_output, kind="text/html"),
-    "TSV": _convert_csv,
-    "subtitles": _convert_subtitles,
+    "TSV": lambda text: convert_separated(f"name\tfee\n{text}\t5\nOslo\t6\n".encode(), "a.tsv").text,
+    "subtitles": lambda text: convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(), "a.srt").text,
 }
 
 

@@ -42,13 +42,9 @@ def test_a_long_chapter_gives_its_own_text_and_lists_what_is_below(chapters: Lib
     assert rest == (
         "Below it:\n"
         f"- [{id_of(chapters, 'Fees')}] Fees (12)\n"
-        f"- [{replacement}] Lost books > Replacement ({_short(chapters.count_tokens(replacement)[1])})\n"
+        f"- [{replacement}] Lost books > Replacement ({chapters.count_tokens(replacement)[1] / 1000:.1f}k)\n"
         f"- [{id_of(chapters, 'FAQ')}] FAQ (10): Renewals are free of charge."
     )
-
-
-def _short(tokens: int) -> str:
-    return f"{tokens / 1000:.1f}k"
 
 
 def test_text_delivered_before_is_named_and_not_repeated(chapters: Library) -> None:

@@ -25,10 +25,6 @@ def _references(library: Library) -> st.SearchStrategy[str]:
     )
 
 
-def _read_fences(text: str) -> list[str]:
-    return re.findall(rf"^<<<{NONCE}\n(.*?)\n{NONCE}>>>$", text, re.MULTILINE | re.DOTALL)
-
-
 @_HALF
 @given(documents(), st.data())
 def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: str, data: st.DataObject) -> None:
@@ -42,7 +38,7 @@ def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: st
         total = sum(end - start for start, end in merge_bounds([*before, *spans]))
         assert total == sum(end - start for start, end in [*before, *spans]), "no overlap"
         texts = [annotate_with_ids(library, span, section_id=block.section_id) for span in block.spans]
-        fenced = _read_fences(block.text)
+        fenced = re.findall(rf"^<<<{NONCE}\n(.*?)\n{NONCE}>>>$", block.text, re.MULTILINE | re.DOTALL)
         assert [each for each in texts if each in fenced] == fenced
         only_named = (span for span, each in zip(block.spans, texts, strict=True) if each not in fenced)
         assert not any(has_text(library, span) for span in only_named)

@@ -376,15 +376,12 @@ def test_a_quote_that_was_looked_up_in_an_earlier_text_leads_to_what_stands_ther
 def test_a_section_that_is_gone_is_named_by_its_former_title() -> None:
     state = make_state(HANDBOOK)
     loans = find(state.library, "Loans")
-    citation = make_citation(loans, state.library, quote=QUOTE, state=QuoteState.EXACT, span=_span(HANDBOOK, QUOTE))
+    start = HANDBOOK.index(QUOTE)
+    span = Span(doc="", start=start, end=start + len(QUOTE))
+    citation = make_citation(loans, state.library, quote=QUOTE, state=QuoteState.EXACT, span=span)
     answered = replace(state, exchanges=(Exchange(number=1, question="?", citations=(citation,)),))
     gone = parse("# Another\n\nIt is about nothing of the kind.\n")
     ((checked,),) = (event.citations for event in update_citations(replace(answered, library=gone)))
     assert describe_citation(checked, gone).title == "Loans (not in this document)"
     unknown = Citation(section_id="00000000", quote=None, state=QuoteState.NO_QUOTE)
     assert describe_citation(unknown, gone).title == "section 00000000 (not in this document)"
-
-
-def _span(text: str, words: str) -> Span:
-    start = text.index(words)
-    return Span(doc="", start=start, end=start + len(words))

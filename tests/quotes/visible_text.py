@@ -98,14 +98,11 @@ class Part:
         """Tell whether the words of a quote stand here in one run, or around its ellipsis in one unit."""
         fold = str.casefold if in_any_case else str
         pieces = [fold(join_tokens(piece)) for piece in GAP.split(quote) if piece.strip()]
-        variants = [pieces, [_swap_case(pieces[0]), *pieces[1:]]]
+        first = pieces[0]
+        variants = [pieces, [first[:1] + first[1:2].swapcase() + first[2:], *pieces[1:]]]
         if len(pieces) == 1:
             return any(variant[0] in fold(text) for variant in variants for text in self._texts)
         return any(_holds(fold(line), variant) for variant in variants for line in self._lines)
-
-
-def _swap_case(piece: str) -> str:
-    return piece[:1] + piece[1:2].swapcase() + piece[2:]
 
 
 def _holds(line: str, pieces: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
-from roamtui.document.loader import OpenedSource, open_sources
+from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_column
@@ -64,12 +64,9 @@ def define(folder: Path, documents: Path, *questions: str) -> ResultTable:
     return table
 
 
-def open_one(source: str) -> OpenedSource:
-    return open_sources((source,))
-
-
 def make_plan(model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> TablePlan:
     options = AgentOptions(sends_hits=True, cost_usd_max=limit_usd)
+    open_one = lambda source: open_sources((source,))  # noqa: E731 - it stands for a service
     return TablePlan(model=model, open_source=open_one, make_searcher=Searcher, agent_options=options, jobs=jobs)
 
 
