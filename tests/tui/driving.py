@@ -1,12 +1,16 @@
 """What the tests of the app share: a document, a scripted app over it, and waiting for what must come."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
+from textual import app as textual_app
 from textual import events
+from textual import pilot as textual_pilot
+from textual import screen as textual_screen
 from textual.app import App
 from textual.geometry import Offset
 from textual.keys import _character_to_key
@@ -55,7 +59,44 @@ _QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
 """A minute on an idle machine: only a failing test waits for it."""
 _SLOW_ROUND_SECONDS = 0.02
+_SOON_SECONDS = 0.02
+_THREAD_SECONDS = 0.002
+_WAITS_MAX = 15
+"""Some threads and timers of tests never end."""
 Pilot._wait_for_screen.__defaults__ = (600.0,)  # on a busy machine the first screen may take longer than Textual waits
+
+
+def _is_thread_awaited() -> bool:
+    """Tell whether a task waits for a thread: asyncio chains the future of the thread to one of its own."""
+    tasks: set[Any] = asyncio.all_tasks()
+    awaited = [task._fut_waiter for task in tasks if task._fut_waiter is not None]
+    callbacks = [callback for future in awaited for callback, _ in future._callbacks or ()]
+    return any(getattr(callback, "__qualname__", "").startswith("_chain_future") for callback in callbacks)
+
+
+async def wait_until_idle(*_seconds: float) -> None:
+    """Wait until the app has nothing to do, waits for no thread that ends soon, and no timer ends soon.
+
+    Textual's own waits after each key for 20 ms in which the process used little of a processor. That takes longer than
+    all that the app does, and on a busy machine it does not mean that the app is done.
+    """
+    loop: Any = asyncio.get_running_loop()
+    waits = 0
+    while waits < _WAITS_MAX:
+        await asyncio.sleep(0)
+        if loop._ready:
+            continue
+        left = min((timer.when() for timer in loop._scheduled if not timer.cancelled()), default=math.inf) - loop.time()
+        if _is_thread_awaited():
+            left = min(left, _THREAD_SECONDS)
+        if left > _SOON_SECONDS:
+            return
+        await asyncio.sleep(max(0.0, left))
+        waits += 1
+
+
+vars(textual_app)["wait_for_idle"] = vars(textual_pilot)["wait_for_idle"] = wait_until_idle
+vars(textual_screen)["UPDATE_PERIOD"] = 1 / 250  # the screen is drawn sooner, so that there is less to wait for
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 
 

@@ -61,8 +61,10 @@ def move(path: Path, place: Path) -> Path:
 
 async def look(ui: RunningApp) -> None:
     """Come back to the app, as from an editor, when it is time to check the files again."""
-    ui.main.background_work.reloader._next_check_at = 0.0
-    ui.main.run_worker(ui.main.background_work.check_for_changes())
+    reloader = ui.main.background_work.reloader
+    await ui.wait_until(lambda: not reloader._reloading.locked())
+    reloader._next_check_at = 0.0
+    await ui.main.run_worker(ui.main.background_work.check_for_changes()).wait()
     await ui.pause()
 
 

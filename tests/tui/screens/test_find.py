@@ -1,6 +1,5 @@
 """Finding: titles, text and meaning as typed, narrowed, read, opened, and walked from match to match."""
 
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from threading import Event
@@ -87,10 +86,6 @@ async def test_above_sections_that_are_only_related_it_says_that_none_has_the_ty
         assert "No exact match" not in ui.text
 
 
-def _shows(screen: FindDialog, words: str) -> bool:
-    return screen.found.query == words
-
-
 async def test_one_search_runs_at_a_time_and_of_those_that_wait_only_the_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -111,7 +106,7 @@ async def test_one_search_runs_at_a_time_and_of_those_that_wait_only_the_last(
         assert isinstance(screen, FindDialog)
         for words in ("stone", "stone ov", "stone oven"):
             screen.query_one(Input).value = words
-            await ui.wait_until(partial(_shows, screen, words))
+            await ui.wait_until(lambda words=words: screen.found.query == words)  # type: ignore[misc]
             await ui.pause()
         assert searched == ["stone"]
         assert "The stone oven takes forty loaves." in ui.text, "what is found at once waits for nothing"
@@ -182,7 +177,7 @@ async def test_while_files_are_read_find_says_so_and_enter_waits_for_the_first_r
     assert loader is not None
     gate = Event()
     load = loader.load_batch
-    monkeypatch.setattr(loader, "load_batch", lambda *given: (gate.wait(5), load(*given))[1])
+    monkeypatch.setattr(loader, "load_batch", lambda *given: (gate.wait(), load(*given))[1])
     async with running(make_app(library=library, loader=loader), (160, 30)) as ui:
         await ui.press_until(FindDialog, "ctrl+f")
         await ui.press_until("Searching…", *"rye", "enter")
