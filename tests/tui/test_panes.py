@@ -182,6 +182,17 @@ async def test_each_dialog_shows_what_has_the_focus_in_a_tiny_terminal_and_is_as
         assert not ui.app.is_running
 
 
+@pytest.mark.parametrize(
+    ("key", "words"), [("f4", "enter choose"), ("f1", "enter to run, esc"), ("b", "Ovens enter to save")]
+)
+async def test_a_dialog_in_a_small_terminal_names_its_keys_and_what_it_is_about(
+    key: str, words: str, store: ConversationStore
+) -> None:
+    async with running(make_app(store=store), (40, 12)) as ui:
+        await ui.go_to(ui.find_id("Ovens"))
+        await ui.focus(TREE).press_until(lambda: words in ui.words, key)
+
+
 async def test_a_click_on_the_empty_conversation_and_typing_fill_the_box() -> None:
     async with running(make_app()) as ui:
         await ui.click("ChatLog", offset=(5, 10))

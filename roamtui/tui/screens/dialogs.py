@@ -77,12 +77,13 @@ class Dialog(ModalScreen[ScreenResultType]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.message = Static(classes="message")
+        self.message = Static(classes="message -empty")
         """The message: an error in the input, the current work, or its result."""
 
     def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
         """Replace the message."""
         self.message.set_class(is_problem, "-problem")
+        self.message.set_class(not words, "-empty")
         self.message.update(Content(sanitise_line(qualify_commands(words or ""))))
 
     @on(Worker.StateChanged)

@@ -69,11 +69,12 @@ class HelpDialog(ListDialog[str, str | None]):
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
+        keys_width = min(_KEYS_WIDTH, self.list.line_width // 3)
         for choice in filter_items(self._choices, typed):
             keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
-            lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))
+            lead = keys.pad_right(max(1, keys_width - keys.cell_length))
             words = Content.assemble(choice.note, (f" · {choice.group}" if typed else "", "$muted"))
-            lines = wrap(words, self.list.line_width, lead=lead, follow=" " * _KEYS_WIDTH)
+            lines = wrap(words, self.list.line_width, lead=lead, follow=" " * keys_width)
             heading = Content.styled(choice.group, "bold $primary")
             yield Row(choice.value, Content("\n").join(lines), "" if typed else heading)
 
