@@ -144,7 +144,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _priority(
             "back",
             "escape",
-            "step out",
+            "leave",
             "Go back one step. In an empty question box, stop the answer.",
             "step_out",
         ),
@@ -248,7 +248,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             is_hinted=True,
         ),
         _hinted("toggle_steps", "space", "fold", "Fold or unfold passages or steps."),
-        _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
+        _hinted("copy", "y", "copy", "Copy the selected quote or passage, or the last answer, with sources."),
         _by_key("note", "b", "note", "Add a note on the selected quote, passage or section."),
         _hinted(
             "retry", "ctrl+r", "ask again", "Put the question into the box, to ask it again.", "screen.retry"

@@ -144,8 +144,10 @@ class HintLine(ClickableLine):
         """List the actions to hint at on the left and on the right. In the question box, letters are text."""
         scopes = (self.scope, Scope.SECTION) if self.scope in SECTION_PANES else (self.scope,)
         ids = [action.id for scope in scopes for action in self._keys.iter_actions(scope) if action.is_hinted]
-        if self.scope is not Scope.INPUT:
-            ids = [*(_MATCH_HINTS if self.has_matches else ()), *ids]
+        if self.scope is Scope.INPUT:
+            ids.insert(1, "global.back")
+        elif self.has_matches:
+            ids = [*_MATCH_HINTS, *ids]
         if self.scope in SECTION_PANES:
             ids = ["global.go_question", *ids]
         always = [

@@ -27,6 +27,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import NoticeSlot, Severity, iter_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import ChooseAnswer, Command
+from roamtui.outline.labels import PATH_STEP
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_text
 from roamtui.text import Span, format_count
@@ -254,10 +255,19 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         return None, None
 
     def action_copy(self) -> None:
+        """Copy the selected quote or passage, or else the last answer, with its source or sources."""
         from roamtui.answer_report import AnswerReport  # noqa: PLC0415
+        from roamtui.quotes.wording import PASSAGE_LABEL, list_path_titles  # noqa: PLC0415
 
         view = self.target_selection.get_exchange()
-        if view is not None and (answer := view.answer.strip()):
+        target = self.target_selection.target
+        citation = target.citation if isinstance(target, SectionTarget) else None
+        if view is not None and citation is not None and citation.quote:
+            path = PATH_STEP.join(list_path_titles(citation, ""))
+            label = PASSAGE_LABEL if view.exchange.has_passages else citation.label
+            source = " · ".join(filter(None, (path, citation.place, label)))
+            copy(self, f"{citation.quote.strip()}\n\n({source})\n", "the quote with its source")
+        elif view is not None and (answer := view.answer.strip()):
             lines = [answer]
             if sources := AnswerReport(view.exchange, self._conversation.state.library).sources:
                 lines += ["", "Sources:", "", *sources]

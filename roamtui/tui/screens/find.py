@@ -40,7 +40,7 @@ _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
 _SEARCHING = "Searching…"
 _MATCH_STYLE = "bold underline $secondary"
-_MOVES = ", ↑ ↓ to choose, pgup pgdn to scroll the preview, "
+_MOVES = ", ↑ ↓ to choose, pgup pgdn to scroll, "
 
 
 class FindResult(Struct, frozen=True, kw_only=True):
@@ -263,7 +263,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @override
     def action_page(self, pages: int) -> None:
-        self._reader.action_page(pages)
+        """Scroll the preview or, if there is no room for it, the list."""
+        (self._reader.action_page if self._reader.display else super().action_page)(pages)
 
 
 def _list_texts(found: FindResults) -> Iterator[FindResult]:

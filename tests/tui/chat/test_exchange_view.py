@@ -318,12 +318,13 @@ async def test_only_the_newest_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
         await ui.press_until("1 earlier question not shown", "shift+tab", "home")
 
 
-async def test_the_answer_of_the_selected_source_is_copied() -> None:
+async def test_a_selected_quote_is_copied_with_its_source_and_verdict_or_else_the_last_answer() -> None:
     async with running(make_app(), (120, 35)) as ui:
         deck = ui.find_id("Deck oven")
         await ui.ask("One?", expand(deck), f'First: "The deck oven takes a hundred loaves" [{deck}].')
         await ui.ask("Two?", f'Second: "The deck oven takes a hundred loaves" [{deck}].')
         ui.focus(Scope.CHAT)
         await ui.press_until(lambda: ui.app.clipboard.startswith("Second"), "y")
-        await ui.press_until(lambda: ui.chat.target_selection.get_exchange() is not ui.last, *["k"] * 6)
-        await ui.press_until(lambda: ui.app.clipboard.startswith("First"), "y")
+        quote = "The deck oven takes a hundred loaves\n\n(Larch Lane Bakery › Ovens › Deck oven · "
+        await ui.press_until(lambda: ui.app.clipboard.startswith(quote), "1", "y")
+        assert ui.app.clipboard.endswith(" · quote not in the text that the model read)\n")

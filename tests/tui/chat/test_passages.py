@@ -68,7 +68,7 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         assert "▸ searched once" in ui.text, "the steps stay folded"
         await ui.press_until(lambda: bool(ui.app.clipboard), "y")
     assert "✓" not in ui.app.clipboard
-    assert "(passage)" in ui.app.clipboard
+    assert ui.app.clipboard.endswith(" · passage)\n")
 
 
 async def test_a_card_names_its_file_once(tmp_path: Path) -> None:

@@ -77,6 +77,12 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         await ui.wait_until("It must rest")  # beside the list
 
 
+async def test_without_room_for_the_preview_the_keys_that_scroll_it_scroll_the_list() -> None:
+    async with running(make_searching_app(), (60, 20)) as ui:
+        screen = await find(ui, "oven")
+        await ui.press_until(lambda: screen.list.highlighted_position > 1, "pagedown")
+
+
 async def test_above_sections_that_are_only_related_it_says_that_none_has_the_typed_words() -> None:
     async with running(make_searching_app(), (120, 35)) as ui:
         screen = await find(ui, "loaves stone")
