@@ -20,7 +20,10 @@ class PassageCard(Struct, frozen=True):
 
     passage: Citation
     found: tuple[str, ...]
-    """The words of the question that the passage, its heads and the title of its section have."""
+    """The words of the question that the card shows: in the title of the section and the key sentence or, if
+    there is none, in the passage and its heads."""
+    has_all: bool
+    """Whether the whole passage, its heads and the title of its section have all words of the question."""
 
     @property
     def found_label(self) -> str:
@@ -41,10 +44,13 @@ class PassageCard(Struct, frozen=True):
 def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:
     """List a card for each passage, in the same order."""
     cards: list[PassageCard] = []
+    asked = list_found_words(question, [question])
     for passage in passages:
         span = resolve_citation(passage, library)
         header = library.list_headers([span])[0] if span is not None else ""
-        shown = (read_visible_line(text) for text in (header, passage.quote or ""))
-        found = list_found_words(question, [*passage.path[-1:], *shown])
-        cards.append(PassageCard(passage, found))
+        whole = [*passage.path[-1:], *map(read_visible_line, (header, passage.quote or ""))]
+        key_sentence = passage.key_sentence.shown
+        shown = [*passage.path[-1:], key_sentence] if key_sentence else whole
+        has_all = bool(asked) and list_found_words(question, whole) == asked
+        cards.append(PassageCard(passage, list_found_words(question, shown), has_all))
     return cards

@@ -182,9 +182,7 @@ def _write_lead(
     compared = searcher.vector_coverage
     if cards:
         absence = format_absence(measure_coverage(library), clause) if clause else ""
-        words = list_found_words(found.question, [found.question])
-        has_all_words = bool(words) and cards[0].found == words
-        has_near = has_all_words or any(passage.is_near for passage in found.passages)
+        has_near = cards[0].has_all or any(passage.is_near for passage in found.passages)
         is_close = has_near and not found.is_whole
         stopped = StopReason.NEAREST if is_close else StopReason.NONE_CLOSE
         lead = _NEAREST if is_close else _NOT_CLOSE

@@ -164,6 +164,9 @@ async def test_passages_are_the_nearest_whatever_words_they_have(question: str) 
         assert "has: bicycle cost" in exported
 
 
+_ROWS = "".join(f"| Berth {number} | {number} |\n" for number in range(9))
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -172,10 +175,18 @@ async def test_passages_are_the_nearest_whatever_words_they_have(question: str) 
         ("# Boats\n\n| Cost | Item |\n|---|---|\n| 2 | bicycle |\n", "bicycle cost"),
         ("# The cost\n\n## Boats\n\nA bicycle is welcome.\n", "bicycle"),
         ("# Boats\n\nA [bicycle](#the-cost) is welcome.\n\nThe cost of food is low.\n", "bicycle"),
+        (f"# Boats\n\n| Item | Crowns |\n|---|---|\n| A bicycle | 2 |\n| Cost of food | 3 |\n{_ROWS}", "bicycle"),
     ],
-    ids=["its own title", "its other sentence", "a head of its table", "a title further above", "a passage below"],
+    ids=[
+        "its own title",
+        "its other sentence",
+        "a head of its table",
+        "a title further above",
+        "a passage below",
+        "a row that is not shown",
+    ],
 )
-async def test_words_of_a_passage_its_heads_and_its_own_title_count_and_no_others(text: str, words: str) -> None:
+async def test_words_that_a_card_and_its_own_title_show_count_and_no_others(text: str, words: str) -> None:
     exchange, _ = await _ask("How much does a bicycle cost?", text=text)
     assert f"· has: {words}\n" in exchange.answer
 
