@@ -43,7 +43,7 @@ _PARTS = re.compile(
 )
 """Text that divides a chunk: words of their own, and dashes between words."""
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
-_MEANINGFUL = frozenset("%‰&@#§^")
+_MEANINGFUL = frozenset("%‰‱٪؉؊&@#§^")
 """Unicode calls these punctuation, but they are part of the word next to them."""
 _HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
 """Signs that a quote may write as a plain hyphen."""

@@ -114,7 +114,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         status=status,
         span=found.span,
         section_id=library.find_node_at(found.span.doc, found.span.start) or "",
-        surroundings=find_quoted_sentence(library, found.parts, is_exact=is_exact),
+        surroundings=find_quoted_sentence(library, found.parts, place.quote if is_exact else None),
         is_sentence_compared=None if claim.sentence == "" else bool(sentence),
     )
 

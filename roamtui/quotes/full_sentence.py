@@ -18,9 +18,11 @@ from roamtui.document.document import Document
 from roamtui.document.footers import blank_footers
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.inline import extract_words
 from roamtui.markdown.quoted_sentence import QuotedSentence, format_gap, list_near_bounds
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import VisiblePiece, VisibleText
+from roamtui.quotes.chunks import normalise_word
 from roamtui.quotes.find import PUNCTUATION
 from roamtui.sanitiser import sanitise_text
 from roamtui.sentences import continues_sentence
@@ -49,6 +51,10 @@ _DIVIDED = re.compile(r"\w-\Z")
 _SOFT_HYPHEN = "\u00ad"
 _SPACE = re.compile(r"\s+")
 _START = attrgetter("start")
+_UNTOLD = PUNCTUATION.translate(dict.fromkeys(map(ord, "-–—*!?"))) + " "
+"""Signs that the sentence of a quote may have without being shown."""
+_SIGN = re.compile(r"[^\w\s]")
+_QUOTATION_MARK = re.compile("[“”„‟«»]")
 
 
 class _Segment(NamedTuple):
@@ -60,7 +66,7 @@ class _Segment(NamedTuple):
 
 
 def find_quoted_sentence(
-    library: Library, parts: Sequence[Span], *, is_exact: bool = True
+    library: Library, parts: Sequence[Span], exact_quote: str | None = None
 ) -> QuotedSentence | None:
     """Find the text around the parts of a quote, or None if it adds nothing to an exact quote."""
     segments = _Finder(library, parts).list_segments()
@@ -70,12 +76,17 @@ def find_quoted_sentence(
     reach = length if length <= _LENGTH_MAX else max(_REACH_MIN, _LENGTH_MAX // max(1, edges))
     for segment in segments:
         line.add(segment, reach)
-    return line.finish(is_exact=is_exact)
+    return line.finish(exact_quote)
 
 
 def covers_whole_sentence(surroundings: QuotedSentence) -> bool:
-    """Return whether a quote leaves out only punctuation of its sentence: no word, and no other sign."""
-    return not any(text.strip(f"{PUNCTUATION} ") for text in surroundings.unquoted)
+    """Return whether a quote leaves out only stops and brackets of its sentence: no word, no other sign."""
+    return not any(text.strip(_UNTOLD) for text in surroundings.unquoted)
+
+
+def _list_signs(text: str) -> list[str]:
+    """List the signs in a text, each in one form, without the punctuation at its ends."""
+    return _SIGN.findall(_QUOTATION_MARK.sub('"', normalise_word(text).strip(f"{PUNCTUATION} ")))
 
 
 def _list_edges(segment: _Segment) -> list[int]:
@@ -283,11 +294,13 @@ class _SentenceWriter:
         if Emphasis.STRUCK in emphasis:
             self._struck.append(bounds)
 
-    def finish(self, *, is_exact: bool) -> QuotedSentence | None:
-        """Return what was written, or None if it adds neither a word nor a strike-out to an exact quote."""
+    def finish(self, exact_quote: str | None) -> QuotedSentence | None:
+        """Return what was written, or None if it adds no word, sign or strike-out to an exact quote."""
         quoted = self._join(self._quoted)
         written = QuotedSentence(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
-        adds_nothing = is_exact and covers_whole_sentence(written) and not written.struck
+        adds_nothing = False
+        if exact_quote is not None and covers_whole_sentence(written) and not written.struck:
+            adds_nothing = _list_signs(written.sentence) == _list_signs(extract_words(exact_quote))
         return written if quoted and not adds_nothing else None
 
     def _join(self, bounds: Iterable[Bounds]) -> tuple[Bounds, ...]:

@@ -134,7 +134,7 @@ class QuotableText:
 def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
     if not sentence:
         return False
-    now = find_quoted_sentence(library, found.parts, is_exact=False)
+    now = find_quoted_sentence(library, found.parts)
     if now is None or (sentence == quote and covers_whole_sentence(now)):
         return sentence == quote
     return read_plain_words(sentence).loose.keys == read_plain_words(now.text).loose.keys
@@ -156,7 +156,7 @@ def _choose_place(places: Sequence[FoundQuote], library: Library, *contexts: str
     matchers = [*map(TermMatcher.for_question, contexts)]
 
     def count_shared(place: FoundQuote) -> list[int]:
-        around = find_quoted_sentence(library, place.parts, is_exact=False)
+        around = find_quoted_sentence(library, place.parts)
         section_id = library.find_node_at(place.span.doc, place.span.start) or library.root_id
         text = " ".join([*list_titles(library, section_id), "" if around is None else around.text])
         return [len(matcher.find_terms(text)) for matcher in matchers]

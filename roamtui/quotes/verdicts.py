@@ -268,7 +268,7 @@ def make_found_citation(
     """Make the citation of a quote with the section that the answer names, even if it was found elsewhere."""
     state = QuoteState.EXACT if found.is_exact else QuoteState.RESPELLED
     state = QuoteState.ELSEWHERE if is_elsewhere else state
-    surroundings = find_quoted_sentence(library, found.parts, is_exact=found.is_exact)
+    surroundings = find_quoted_sentence(library, found.parts, quote if found.is_exact else None)
     citation = make_citation(section_id, library, quote=quote, state=state, span=found.span)
     return replace(citation, surroundings=surroundings)
 

@@ -265,6 +265,7 @@ class _WordReader:
         visible = "".join([piece.text for piece in pieces])
         self._edge |= BLOCK
         self._bracketed = set()
+        self._sentence_ends = []
         if is_code:
             self._visible = visible
             self._read_code_line()

@@ -19,7 +19,7 @@ def _look_up(text: str, quote: str) -> QuotedSentence | None:
     library = make_library(text)
     found = find_in_span(quote, library, Span(doc="", start=0, end=len(text)))
     assert found is not None
-    return find_quoted_sentence(library, found.parts, is_exact=found.is_exact)
+    return find_quoted_sentence(library, found.parts, quote if found.is_exact else None)
 
 
 def _mark(parts: list[SentencePart]) -> str:
