@@ -47,6 +47,8 @@ _MARKS_AFTER_QUOTE = re.compile(
 """Marks directly after a quote. A short word, such as "and", may be between them."""
 _FINAL_MARKS = re.compile(rf"(?>(?:{FILLER}++\s*+)+)[.!?]?\s*\Z")
 """Marks at the end of a quote."""
+_BLANK_END = re.compile(r"(?:\n[ \t>]*)*\Z")
+"""Blank lines at the end of a block quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))")
@@ -238,7 +240,7 @@ def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -
 def _find_last_word(masked: str, start: int, end: int) -> int:
     """Return the end of a quote's words, after which some models put ids inside the quotation marks."""
     final = _FINAL_MARKS.search(masked, start, end)
-    return end if final is None else start + len(masked[start : final.start()].rstrip())
+    return end if final is None else start + len(_BLANK_END.sub("", masked[start : final.start()]).rstrip())
 
 
 def _extract_block_quotes(answer: str, masked: str, starts: Container[int]) -> Iterator[Quotation]:
