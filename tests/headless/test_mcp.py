@@ -102,6 +102,8 @@ PLACE = "[87920c79] The Tallow Street Tool Library Handbook > Borrowing > Loan l
     [
         (f'It says "{LOANS}".', "", f'1. found: "{LOANS}"\n   {PLACE}'),
         (f"> {LOANS}", "Loan lengths", f'1. found: "{LOANS}"\n   {PLACE}'),
+        (f"> {LOANS}", "handbook.md", f'1. found: "{LOANS}"\n   {PLACE}'),
+        (f"> {LOANS}", str(HANDBOOK), f'1. found: "{LOANS}"\n   {PLACE}'),
         (f"> {LOANS}", "Fees and deposits", f'1. elsewhere: "{LOANS}"\n   {PLACE}'),
         (f'"{LOANS}" [00000000].', "", "1 quote: 1 elsewhere."),
         ('"according to class"', "", f"   In full: {LOANS}"),
