@@ -294,16 +294,25 @@ class ConversationStore:
 
         The summary of an unreadable log says so. Logs without a question or an open section are left out.
         """
-        summaries: list[ConversationSummary] = []
+        return tuple(self._iter_summaries())
+
+    def _iter_summaries(self) -> Iterator[ConversationSummary]:
+        """Yield what `list` returns. Each log is read when its turn comes."""
+        used: list[tuple[int, Path]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
             for path in self._folder.iterdir():
-                if path != self._get_path(path.stem) or not path.is_file():
-                    continue
                 with suppress(FileNotFoundError):
-                    summary = _summarise(path) if path.stat().st_size else None
-                    if summary and (summary.questions or summary.open_sections or summary.problem):
-                        summaries.append(summary)
-        return tuple(sorted(summaries, key=lambda summary: summary.used_at, reverse=True))
+                    if (
+                        path == self._get_path(path.stem)
+                        and path.is_file()
+                        and (about := path.stat()).st_size
+                    ):
+                        used.append((about.st_mtime_ns, path))
+        for _, path in sorted(used, reverse=True):
+            with suppress(FileNotFoundError):
+                summary = _summarise(path)
+                if summary.questions or summary.open_sections or summary.problem:
+                    yield summary
 
     def is_saved(self, conversation_id: str) -> bool:
         """Return whether there is a log of a conversation, which may be damaged."""
@@ -323,7 +332,7 @@ class ConversationStore:
         Without a `source`, it may be about any document that is still there. Conversations of `roamtui ask`
         count only `with_one_shots`. Raise `StoreError` if there is no such conversation.
         """
-        for summary in self.list():
+        for summary in self._iter_summaries():
             is_about = not is_source_missing(summary.source) if source is None else summary.source == source
             if is_about and not summary.problem and (with_one_shots or not summary.is_one_shot):
                 return summary

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import OpenedSource
 from roamtui.errors import SourceError
 from roamtui.models.registry import NoModel
@@ -20,6 +21,7 @@ from roamtui.table.columns import Column
 from roamtui.table.runner import TableRun, fill_table, format_progress
 from roamtui.table.store import ResultRow, ResultTable, TableLog
 from tests.anomalies.readers import PIECES, READERS, SECONDS_MIN, measure_reading
+from tests.conversation.conversations import Recorder
 from tests.search.libraries import make_library
 from tests.table.filling import agree, make_plan
 
@@ -86,6 +88,18 @@ def test_false_quotes_take_no_work_at_each_place_of_their_words() -> None:
         return _count_calls(lambda: [recheck(claim, library) for claim in others])
 
     assert check_quotes(1_600) < 2 * check_quotes(200)
+
+
+def test_the_latest_conversation_is_found_without_reading_the_others(tmp_path: Path) -> None:
+    def count_reading(count: int) -> int:
+        store = ConversationStore(tmp_path / str(count))
+        for number in range(count):
+            with closing(store.start(f"c{number}", Recorder(f"c{number}").ask("Why?").events)) as log:
+                log.save()
+        store.get_latest("manual.md")
+        return _count_calls(lambda: store.get_latest("manual.md"))
+
+    assert count_reading(40) < 10 * count_reading(1)
 
 
 def _make_table(folder: Path, count: int) -> ResultTable:
