@@ -79,12 +79,10 @@ class _Cutter:
         """
         self._left = min(self._left, tokens_max)
         kept = self._list_near_best(section_ids)
-        weight = sum(self._hits[section_id].score for section_id in kept)
+        scores = [self._hits[section_id].score for section_id in kept]
         for index, section_id in enumerate(kept):
-            count = len(kept) - index
-            score = self._hits[section_id].score
-            share = int((self._left - count * policy.HEAD_TOKENS) * score / weight)
-            weight -= score
+            left = scores[index:]
+            share = int((self._left - len(left) * policy.HEAD_TOKENS) * left[0] / sum(left))
             room = self._left - policy.HEAD_TOKENS
             own_max = min(max(share, policy.SENTENCE_EXCERPT_TOKENS), room)
             if own_max < self._tokens_min:
