@@ -365,7 +365,7 @@ class Searcher:
         """Return the hits by words and by meaning with their neighbours. Sections asked for come first."""
         library = ranking.library
         if self._options.mode is SearchMode.VECTOR:
-            hits = mix_scores((), similarities, 1.0)
+            hits = mix_scores([hit for hit in ranking.hits if hit.is_asked_for], similarities, 1.0)
         else:
             hits = mix_scores(ranking.hits, similarities, compute_meaning_weight(ranking))
         found = {hit.section_id: hit for hit in hits}

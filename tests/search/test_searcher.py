@@ -108,11 +108,12 @@ def test_hits_are_of_the_library_that_is_searched_whatever_was_searched_before()
         assert ("Kangaroos" in titles) is is_found
 
 
-def test_a_statement_that_a_query_names_stays_first() -> None:
+@pytest.mark.parametrize("mode", [SearchMode.KEYWORD, SearchMode.VECTOR, SearchMode.HYBRID])
+def test_a_statement_that_a_query_names_stays_first(mode: SearchMode) -> None:
     table = "| a | b |\n|---|---|\n" + "| c | 1 |\n" * 9
     text = f"## Balance sheet\n\n{table}\n## Speeds\n\nWhat the speed of a heron is: herons have a speed of 45.\n"
     library = make_library(f"# Birds\n\n{text}")
-    searcher = _make({}, library)
+    searcher = _make({"mode": mode}, library)
     hits = searcher.search(library, "Which speed do herons have by the balance sheet?")
     assert library.node(hits[0].section_id).title == "Balance sheet"
     assert [hit.is_asked_for for hit in hits] == [True, *[False] * (len(hits) - 1)]
