@@ -19,7 +19,7 @@ from roamtui.search.section_store import (
     join_context,
     list_titles_above,
 )
-from roamtui.search.terms import split_words, tokenise
+from roamtui.search.terms import find_abbreviations, split_words, tokenise
 
 _ON_DISK_CHARACTERS_MIN = 2_000_000
 """Minimum length of a library whose index is stored on disk. Building it then takes 0.25 s."""
@@ -123,7 +123,8 @@ class SectionIndex:
 @lru_cache(maxsize=1 << 15)
 def stem_title(text: str) -> frozenset[str]:
     """Return the stems of the content words in a title."""
-    return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
+    stopped = STOP_WORDS - find_abbreviations(text)
+    return frozenset(stem(word) for word in split_words(text) if word not in stopped)
 
 
 class IndexLocation(Struct, frozen=True, kw_only=True):

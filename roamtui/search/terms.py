@@ -144,12 +144,21 @@ def extract_phrases(text: str) -> tuple[str, ...]:
 def extract_query_terms(text: str) -> tuple[str, ...]:
     """Return the content words, identifiers and quoted phrases of a question, normalised, each once.
 
-    Stop words are left out, unless the question contains nothing else.
+    Stop words are left out, unless they are abbreviations, or the question contains nothing else.
     """
     terms = dict.fromkeys((*extract_phrases(text), *_iter_terms(normalise_unicode(text))))
-    stopped = STOP_WORDS_BY_LANGUAGE[detect_language(text)]
+    stopped = STOP_WORDS_BY_LANGUAGE[detect_language(text)] - find_abbreviations(text)
     content = [term for term in terms if term not in stopped]
     return tuple((content or list(terms))[:TERMS_MAX])
+
+
+def find_abbreviations(text: str) -> frozenset[str]:
+    """Return the words in capitals, such as "IT" and "US", or none if the whole text is in capitals."""
+    if text.isupper():
+        return frozenset()
+    return frozenset(
+        map(normalise_term, (word for word in _WORD.findall(text) if word[1:] and word.isupper()))
+    )
 
 
 def _iter_terms(text: str) -> Iterator[str]:
