@@ -32,8 +32,9 @@ _ARGUMENT = re.compile(
     r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
 )
 """An argument of a tool, as a keyword, in tags, or in JSON that cannot be read."""
-_NO_ARGUMENTS = re.compile(r"\s*(?:\(\s*\)|\})")
-"""What follows a tool that is called without arguments: `list_documents()`, or the end of JSON."""
+_NO_ARGUMENTS = re.compile(r"\s*(?:(?P<empty>\(\s*\))(?=\s*[<\]}`]|[^\w\n]*(?:\n|\Z))|\})")
+"""What follows a tool that is called without arguments: the end of JSON, or empty brackets at the end of a
+line or before a closing mark."""
 _CALL_LINE = re.compile(r"\s*(?:[<{\[`].*|\"\w+\":\s*)?")
 """What may be on a line before the name of a tool that is called: a mark, or a key of JSON."""
 _ARGUMENTS_AHEAD = 80
@@ -46,8 +47,9 @@ def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
     A reply that has only ids, and perhaps the name of the tool, asks for these sections. So do lines with
     `READ_START` and only ids at the end of a reply that has no ids before. Elsewhere, the name of a tool is a
-    call if its arguments follow, but not in quotes or in inline code. In a reply with citations, it must
-    begin a line, perhaps after a mark or a key, and not be in a block of code that has more than a call.
+    call if its arguments follow, but not in quotes or in inline code. Before empty brackets, and in a reply
+    with citations, it must begin a line, perhaps after a mark or a key. In such a reply, it must not be in a
+    block of code that has more than a call.
     """
     read = _READ.search(text)
     start = 0 if read is None else read.start()
@@ -72,7 +74,9 @@ def parse_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
             continue  # in the arguments of a call
         arguments, read_to = _read_arguments(text, name.end(), end)
         before = text[text.rfind("\n", 0, name.start()) + 1 : name.start()]
-        is_explained = is_quoted(before) or (is_answer and not _CALL_LINE.fullmatch(before))
+        nothing = _NO_ARGUMENTS.match(text, name.end())
+        must_begin_line = is_answer or (nothing is not None and nothing["empty"])
+        is_explained = is_quoted(before) or (must_begin_line and not _CALL_LINE.fullmatch(before))
         if arguments is not None and not is_explained:
             calls.append(_make_call(name["name"], arguments))
     return tuple(calls)

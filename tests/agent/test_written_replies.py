@@ -158,8 +158,16 @@ async def test_an_answer_that_repeats_itself_is_stopped() -> None:
     assert len(streamed) < len(unit) * 40
 
 
-@pytest.mark.parametrize("reply", ['<tool_call>{"name": "list_documents"}</tool_call>', "list_documents()"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '<tool_call>{"name": "list_documents"}</tool_call>',
+        "list_documents()",
+        "<tool_call>list_documents()</tool_call>",
+    ],
+)
 def test_a_call_may_have_no_arguments(reply: str) -> None:
     (call,) = parse_calls(reply, ["expand_sections", "list_documents"])
     assert (call.name, call.arguments) == ("list_documents", "{}")
-    assert parse_calls("I could use `list_documents()` for that.", ["list_documents"]) == ()
+    for words in ("It serves {}, which lists all documents.", "{} lists all.", "I could use {}.", "I could use `{}`."):
+        assert parse_calls(words.format("list_documents()"), ["list_documents"]) == ()
