@@ -139,10 +139,10 @@ def _iter_matches(
     quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
 ) -> Iterator[QuoteMatch]:
     excerpt = text[slice(*bounds)]
-    joined = frozenset[str]() if is_exact else find_punctuated_words(quote, excerpt)
+    joined = frozenset[str]() if is_exact else find_punctuated_words(quote, f"{excerpt} {quote}")
     variants = [*_read_quote(quote), *(_read_quote(quote, joined) if joined else ())]
     # the text is read again only if a match is still wanted
-    for words in read_words_for(quote, excerpt, is_exact=is_exact):
+    for words in read_words_for(" ".join([quote, *joined]), excerpt, is_exact=is_exact):
         for variant in variants:
             for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
                 match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
@@ -168,7 +168,7 @@ class _QuoteVariant(Struct, frozen=True):
     parts: tuple[TextWords, ...]
     """Its parts between ellipses."""
     signs: tuple[str, ...]
-    """For each part, the sign with which it begins, if a space and a number follow. The text must have it."""
+    """For each part, the sign with which it begins, if a number follows. The text must have it."""
     ellipses: int = 0
     """Number of ellipses in its parts. The text must have them too, because they leave out nothing."""
     is_code: bool = False
@@ -224,7 +224,7 @@ def find_first_sign(part: str, words: TextWords) -> str:
     before = part[: words.starts[0]]
     sign = before.rstrip()[-1:]
     has_number = any(map(str.isdigit, part[words.starts[0] : words.ends[0]]))
-    return sign if has_number and before[-1:].isspace() and sign in {*DASHES, *_MARKERS} else ""
+    return sign if has_number and sign in {*DASHES, *_MARKERS} else ""
 
 
 def _find_parts(

@@ -57,3 +57,32 @@ def test_any_run_of_visible_words_is_found(
 def test_nothing_is_too_odd_to_look_up(quote: str, text: str) -> None:
     match = find_quote(quote, text)
     assert match is None or 0 <= match.start < match.end <= len(text)
+
+
+_FORMS = (
+    *(("5%", "5 %"), ("€7", "€ 7"), ("4(a)", "4 (a)"), ("2(8)", "2 (8)"), ("6/day", "6 / day"), ("3:1", "3 : 1")),
+    *(("9-year", "9 year"), ("ten-year", "ten year"), ("e-mail", "email"), ("U.S.", "US"), ("COVID-19", "COVID19")),
+    *(("Tag", "TAG"), ("10–30", "10 - 30"), ("x=-8", "x = -8"), ("договор", "Договор"), ("can’t", "Can't")),
+)
+"""Two forms of words with the same letters and numbers."""
+_LETTERS = st.sampled_from(("fee", "über", "договор", "tenant"))
+_NUMBERS = st.sampled_from(("12.50", "2019", "64", "1:05", "7,000"))
+
+
+@given(st.lists(st.tuples(st.sampled_from(_FORMS), st.booleans(), st.booleans()), min_size=1, max_size=6))
+def test_words_with_the_same_letters_and_numbers_are_found(words: list[tuple[tuple[str, str], bool, bool]]) -> None:
+    text = " ".join(forms[is_second] for forms, is_second, _ in words)
+    quote = " ".join(forms[is_second] for forms, _, is_second in words)
+    assert find_quote(quote, f"One {text} two.") is not None
+
+
+@given(st.lists(_LETTERS, max_size=2), _LETTERS, _NUMBERS, st.sampled_from("-+−–>#<±$€45 .,%'"), st.data())
+def test_a_sign_digit_or_space_that_changes_letters_or_numbers_is_not_found(
+    before: list[str], word: str, number: str, sign: str, data: st.DataObject
+) -> None:
+    text = f"One {' '.join([*before, word])} {number} of it."
+    changed = [f"{word} {number[:at]}{sign}{number[at:]} of it" for at in range(1, len(number))]
+    changed += (f"{word[:at]} {word[at:]} {number} of it" for at in range(1, len(word)))
+    if sign not in " .,'":
+        changed += (f"{start}{number} of it" for start in (sign, f"{sign} ", f"{word} {sign}"))
+    assert find_quote(data.draw(st.sampled_from(changed)), text) is None
