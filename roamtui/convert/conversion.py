@@ -83,29 +83,48 @@ def _run_converter(
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:
     """Detect the format to convert from, or return None for text and for unknown formats.
 
-    The first bytes take precedence over the name and the media type, which are often wrong.
+    The content takes precedence over the name, and the name over the media type, which is often wrong. Only
+    pages of the web have a media type. A text or table of the web that looks like HTML is HTML.
     """
     sample = data[:_SAMPLE_LENGTH]
     suffix = PurePosixPath(name).suffix.lower()
-    bare_type = (media_type or "").partition(";")[0].strip().lower()
     named = FORMATS_BY_NAME.get(suffix)
-    declared = FORMATS_BY_NAME.get(bare_type) or named
+    declared = FORMATS_BY_NAME.get((media_type or "").partition(";")[0].strip().lower())
+    candidates = [each for each in (named, declared) if each]
     is_text = suffix in TEXT_SUFFIXES or (named is not None and named.is_quick and not named.magic)
+    is_text = is_text and media_type is None
     found = [
         each
         for each in FORMATS
         if each.magic and re.match(each.magic, sample) and not (each.is_quick and is_text)
     ]
-    if found == [PDF] and declared is not PDF and b"\0" not in data and b"%%EOF" not in data:
+    if found == [PDF] and PDF not in candidates and b"\0" not in data and b"%%EOF" not in data:
         found = []  # a text about PDF
+    if len(found) > 1 and (packed := _detect_packed_format(data, name)):
+        return packed
     if found:
         sole = found[0] if len(found) == 1 else None
-        return declared if declared in found else sole
-    is_binary = declared is not None and declared.magic and not declared.is_quick
-    if is_binary and b"\0" not in sample:
-        return None
-    if declared is SEPARATED:
-        from roamtui.convert.separated import detect_delimiter  # noqa: PLC0415 - as all that converts
+        return next((each for each in candidates if each in found), sole)
+    for each in candidates:
+        is_binary = each.magic and not each.is_quick
+        if each is SEPARATED:
+            from roamtui.convert.separated import detect_delimiter  # noqa: PLC0415 - as all that converts
 
-        return declared if detect_delimiter(decode_text(sample, name)[0]) else None
-    return declared
+            if detect_delimiter(decode_text(sample, name)[0]):
+                return each
+        elif b"\0" in sample or not is_binary:
+            return each
+    return None
+
+
+def _detect_packed_format(data: bytes, name: str) -> Format | None:
+    """Detect the format of a zip archive by its parts. Return None if they do not tell it."""
+    from roamtui.convert.zip_package import ZIP_ERRORS, ZipPackage  # noqa: PLC0415 - few documents are archives
+
+    try:
+        package = ZipPackage(data, name)
+        media_type = package.read("mimetype").decode("ascii", "replace").strip()
+    except ZIP_ERRORS:  # the converter says so
+        return None
+    folders = [f"{part.partition('/')[0]}/" for part in package.list_names("")]
+    return next(filter(None, map(FORMATS_BY_NAME.get, [media_type, *folders])), None)

@@ -75,7 +75,7 @@ def decode_text(data: bytes, name: str, charset: str | None = None) -> tuple[str
     text, replaced = _decode(data, encoding)
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
-    if strange > _STRANGE_SHARE_MAX * len(sample) or text.startswith(r"{\rtf"):
+    if strange > _STRANGE_SHARE_MAX * len(sample) or text.startswith((r"{\rtf", "PK\x03\x04")):
         raise SourceError(f"{name} does not look like text. Unpack it, or convert it to text first.")
     if replaced:
         notes.append(

@@ -45,7 +45,7 @@ class Format:
         self._function = function
         """The module, which is below this package, and the function that converts a file."""
         self.names = tuple(names.split())
-        """The suffixes and the media types."""
+        """The suffixes, the media types, and the folder in an Office file."""
         self.magic = magic
         """Pattern of the first bytes, if they tell the format. Formats that start alike differ by name."""
         self.is_quick = is_quick
@@ -110,7 +110,8 @@ FORMATS = (
     Format(
         "DOCX",
         "docx:convert_docx",
-        f".docx .docm .dotx .dotm {_OFFICE}wordprocessingml.document {_OFFICE}wordprocessingml.template",
+        f".docx .docm .dotx .dotm word/ {_OFFICE}wordprocessingml.document"
+        f" {_OFFICE}wordprocessingml.template",
         magic=_ZIP,
         package="lxml",
         left_out=_LEFT_OUT_OF_TEXTS,
@@ -118,7 +119,7 @@ FORMATS = (
     Format(
         "PPTX",
         "pptx:convert_pptx",
-        f".pptx .pptm .ppsx .ppsm .potx .potm {_OFFICE}presentationml.presentation"
+        f".pptx .pptm .ppsx .ppsm .potx .potm ppt/ {_OFFICE}presentationml.presentation"
         f" {_OFFICE}presentationml.slideshow {_OFFICE}presentationml.template",
         magic=_ZIP,
         package="lxml",
@@ -135,8 +136,8 @@ FORMATS = (
     Format(
         "spreadsheet",
         "sheets:convert_sheets",
-        ".xlsx .xls .xlsm .xltx .xltm .xlsb .ods"
-        f" {_OFFICE}spreadsheetml.sheet {_OFFICE}spreadsheetml.template",
+        ".xlsx .xls .xlsm .xltx .xltm .xlsb .ods xl/ application/vnd.oasis.opendocument.spreadsheet"
+        f" application/vnd.ms-excel {_OFFICE}spreadsheetml.sheet {_OFFICE}spreadsheetml.template",
         magic=_ZIP,
         package="python-calamine",
         extra="formats",
@@ -145,7 +146,7 @@ FORMATS = (
     Format(
         "CSV or TSV",
         "separated:convert_separated",
-        ".csv .tsv text/csv text/tab-separated-values",
+        ".csv .tsv text/csv application/csv text/tab-separated-values",
         is_quick=True,
     ),
     Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json"),
@@ -154,7 +155,7 @@ FORMATS = (
 )
 """The formats, in the order in which people read their names."""
 FORMATS_BY_NAME = {name: each for each in FORMATS for name in (each.name, *each.names)}
-"""Formats by their names for people, their suffixes and their media types."""
+"""Formats by their names for people, and by all their `names`."""
 PDF = FORMATS_BY_NAME["PDF"]
 HTML = FORMATS_BY_NAME["HTML"]
 RST = FORMATS_BY_NAME["reStructuredText"]

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from pathlib import PurePosixPath
 from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import asdict, replace
@@ -9,14 +10,14 @@ from msgspec.structs import asdict, replace
 from roamtui.convert.conversion import convert_page, detect_format
 from roamtui.convert.converted import ConvertedText, ProgressCallback
 from roamtui.convert.decode import decode_text
-from roamtui.convert.formats import HTML, RST, Format
+from roamtui.convert.formats import CONVERTED_SUFFIXES, HTML, RST, Format
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
-from roamtui.sources.read import SourceText, has_headings
+from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, has_headings
 from roamtui.web.page import FetchedPage, FetchError, PageFetcher, UnreachableError
 from roamtui.web.urls import covers_origin, make_title_from_url, origin_of
 
@@ -29,13 +30,16 @@ _LINK = re.compile(r"\]\(|https?://")
 
 def detect_page_format(page: FetchedPage) -> Format | None:
     """Detect the format to convert a page from, or return None for text, unknown types and empty pages."""
-    page_format = detect_format(page.body, "", page.media_type) if page.body.strip() else None
+    name = urlsplit(page.final_url).path
+    page_format = detect_format(page.body, name, page.media_type) if page.body.strip() else None
     return None if page_format is RST else page_format  # a page in RST is shown as the text that it is
 
 
 def _is_text(page: FetchedPage) -> bool:
+    suffix = PurePosixPath(urlsplit(page.final_url).path).suffix.lower()
+    is_named_text = suffix in DOCUMENT_SUFFIXES.difference(CONVERTED_SUFFIXES)
     has_text_type = page.media_type.startswith("text/") or page.media_type in _TEXT_TYPES
-    return has_text_type and bool(page.body.strip()) and detect_page_format(page) is None
+    return (has_text_type or is_named_text) and bool(page.body.strip()) and detect_page_format(page) is None
 
 
 def parse_page(

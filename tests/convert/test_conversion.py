@@ -41,10 +41,16 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
         (b"<html lang=en>\n<head>", "a.md", None, "HTML"),
         (b"words", "a", "text/html; charset=utf-8", "HTML"),
         (_DAMAGED, "a.epub", None, "EPUB"),
+        (b"a,b\n1,2\n", "", "application/csv", "CSV or TSV"),
+        (b"a,b\n1,2\n", "/a.csv", "application/octet-stream", "CSV or TSV"),
+        (b'{"cells": []}', "/a.ipynb", "text/plain", "Jupyter notebook"),
+        (_HTML, "/a.csv", "text/html", "HTML"),
+        (b"<p>none", "/a.pdf", "text/html", "HTML"),
+        (b"# A", "/a.md", "application/json", None),
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
 )
-def test_the_first_bytes_take_precedence_over_the_name(
+def test_the_content_takes_precedence_over_the_name_and_that_over_the_type(
     data: bytes, name: str, media_type: str | None, expected: str | None
 ) -> None:
     found = detect_format(data, name, media_type)

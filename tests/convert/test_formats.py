@@ -73,6 +73,23 @@ def test_a_good_file_keeps_its_outline_and_all_words(
     assert "Hulls 1" not in converted.text  # a table of contents
 
 
+@pytest.mark.parametrize("name", _SAMPLES)
+@pytest.mark.parametrize("media_type", [None, "application/zip", "application/octet-stream", "text/plain"])
+def test_an_archive_is_told_by_its_parts_or_else_by_its_name(name: str, media_type: str | None) -> None:
+    expected = FORMATS_BY_NAME[Path(name).suffix]
+    assert detect_format(_SAMPLES[name], f"/files/{name}", media_type) is expected
+    if not name.endswith(".xls"):  # that is no archive
+        assert {detect_format(_SAMPLES[name], other, media_type) for other in ("", "/export", "a.docx")} == {expected}
+        assert detect_format(_SAMPLES[name][:900], name, media_type) is expected
+
+
+def test_other_archives_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.zip"
+    path.write_bytes(pack({"notes.md": "# Notes\n" * 900}))
+    with pytest.raises(SourceError, match=r"^notes\.zip does not look like text\. Unpack it"):
+        read_source(str(path))
+
+
 _UNREADABLE = [
     *((f"a.{kind}", pack({"x": "y"})) for kind in ("xlsx", "ods", "pptx", "odt", "docx", "epub")),
     *((f"a.{kind}", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)) for kind in ("xls", "docx")),

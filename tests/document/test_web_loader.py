@@ -54,12 +54,14 @@ def load(site: FakeSite, *paths: str) -> tuple[Library, dict[str, Document]]:
 
 def test_pages_are_converted_unless_the_site_offers_markdown() -> None:
     book = SitePage(body=make_pdf([lay_out("A boat floats.")]), media_type="application/pdf")
-    with FakeSite(
-        {"/p": SitePage(body=HTML.format("P"), markdown=VARIANT), "/q": HTML.format("Q"), "/r": book}
-    ) as site:
-        _, batch = load(site, "/p", "/q", "/r")
+    notes = SitePage(body="# Notes", media_type="application/json")
+    rows = SitePage(body="a,b\n1,2\n", media_type="application/octet-stream")
+    page = SitePage(body=HTML.format("P"), markdown=VARIANT)
+    with FakeSite({"/p": page, "/q": HTML.format("Q"), "/r": book, "/n.md": notes, "/t.csv": rows}) as site:
+        _, batch = load(site, "/p", "/q", "/r", "/n.md", "/t.csv")
         texts = [document.text for document in batch.values()]
-        assert texts == [VARIANT, MARKDOWN.format("Q"), "# Page 1: A boat floats.\n\nA boat floats."]
+        assert texts[:3] == [VARIANT, MARKDOWN.format("Q"), "# Page 1: A boat floats.\n\nA boat floats."]
+        assert texts[3:] == ["# Notes", "## a: 1 (row 2)\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"]
 
 
 @pytest.mark.parametrize(
