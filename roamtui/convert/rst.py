@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
+from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.markdown_table import write_table
 from roamtui.convert.separated import iter_rows
 from roamtui.convert.xml_elements import parse_int
@@ -227,7 +228,9 @@ class _Writer:
         text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
         text = _TITLED_ROLE.sub(lambda match: escape_inline(match[1]), text)
         text = _ROLE.sub("", _SHORTENED_ROLE.sub("`", text))
-        text = _LINK.sub(lambda match: write_link(escape_inline(match[1]), match[2]), text)
+        text = _LINK.sub(
+            lambda match: write_link(escape_inline(match[1]), make_absolute_href(match[2], None)), text
+        )
         return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
 
 
