@@ -39,6 +39,7 @@ _LINE_START = r"(?:^|(?<=\r))"
 _FILLED_LINE = re.compile(rf"{_LINE_START}(?=[^\S\r\n]*\S)", re.MULTILINE)
 _LINE_INDENT = re.compile(rf"{_LINE_START}{_LOG_INDENT}", re.MULTILINE)
 _UNINDENTED_LINE = re.compile(rf"{_LINE_START}(?!{_LOG_INDENT})(?=[^\S\r\n]*\S)", re.MULTILINE)
+_PRODUCT = re.compile(r"(?<=\d)\*+(?=\d)")
 _WRAPPED_WIDTH_MIN = 50
 """Minimum width of wrapped prose. Shorter lines end where a person ended them."""
 _WRAPPED_SHARE = 0.8
@@ -109,7 +110,7 @@ def parse_source_text(
     names = [path.rpartition("/")[2].lower() for path in paths]
     is_site_file = any(map(_SITE_FILE.fullmatch, names)) and not source.is_converted
     if names[-1].endswith((".txt", ".text")) and not (source.is_converted or is_site_file):
-        text = _keep_short_lines(text)
+        text = _keep_short_lines(_keep_products(text))
     named = source.source if url else key or source.name
     notes = tuple(f"{named}: {note}" for note in filter(None, (source.conversion_note, *source.notes)))
     document = parse_document(
@@ -135,6 +136,18 @@ def parse_source_text(
 def strip_log_indent(text: str) -> str:
     """Remove the indent that `parse_source_text` gives to the lines of a log, if all lines have one."""
     return text if _UNINDENTED_LINE.search(text) else _LINE_INDENT.sub("", text)
+
+
+def _keep_products(text: str) -> str:
+    """Escape stars between digits, as in `5*3*2`, so that no number changes. Leave code alone."""
+    if "```" in text or not _PRODUCT.search(text):
+        return text
+    return "".join(
+        line
+        if "`" in line or line.startswith((_LOG_INDENT, "\t"))
+        else _PRODUCT.sub(lambda stars: r"\*" * len(stars[0]), line)
+        for line in _LINE.findall(text)
+    )
 
 
 def _keep_short_lines(text: str) -> str:

@@ -92,8 +92,10 @@ def test_each_line_of_a_log_stays_a_line_without_markup() -> None:
         ("Buy flour\r\nCall Ann\r\n", "Buy flour\nCall Ann"),
         ("A letter whose lines are all wrapped at sixty characters or\nso flows in any width, as in Markdown.\n",
          "A letter whose lines are all wrapped at sixty characters or so flows in any width, as in Markdown."),
+        ("The code `5*3*2` is a product", "The code 5*3*2 is a product"),
+        ("A box of 5*3*2 *or* 2**3**4 cm", "A box of 5*3*2 or 2**3**4 cm"),
     ],
-    ids=["short lines", "prose"],
+    ids=["short lines", "prose", "code", "products"],
 )  # fmt: skip
 def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(text: str, shown: str) -> None:
     document = parse_source_text(SourceText(text=text, source="a.txt", name="a.txt"))
