@@ -3,11 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count, groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
 from lxml.etree import XPath, iterwalk
-from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.convert.converted import ConvertedText
@@ -15,7 +14,7 @@ from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
 from roamtui.convert.html_tree import detect_code_language, read_page
 from roamtui.convert.list_numbers import format_list_number
-from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, write_table
+from roamtui.convert.markdown_table import write_table
 from roamtui.convert.xml_elements import join_text, parse_int
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import (
@@ -28,6 +27,7 @@ from roamtui.markdown.escaping import (
     write_script,
 )
 from roamtui.markdown.formulas import write_plain_script
+from roamtui.markdown.spanned_cells import PlacedCell, SpannedCell, list_columns, place_cells
 
 _REGIONS = frozenset({"main", "article"})
 _MAIN_SHARE = 0.6
@@ -53,10 +53,6 @@ _OUTSIDE_XPATH = (
 """Content of a table that is in none of its cells. Browsers show it above the table."""
 _ROWS_XPATHS = ("thead/*", "tr | tbody/*", "tfoot/*")
 """The rows of a table. Browsers show the head first and the foot last, in any order of the source."""
-_COLUMNS_MAX = 50
-"""Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
-_SPANNED_ROOM = 2_000
-"""How many characters a table may repeat beyond its own length."""
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"[0-9]{1,9}\. ")
 """The start of a list with numbers that Markdown can write."""
@@ -418,12 +414,6 @@ def _join_blocks(blocks: Sequence[str]) -> str:
     return "\n\n".join([f"{first}\n{others.pop(0)}" if is_followed else first, *others])
 
 
-class _Cell(Struct, frozen=True):
-    text: str
-    is_repeated: bool = False
-    """Whether the text is from the cell to the left, which spans this column too."""
-
-
 def _write_table(table: Any) -> list[str]:
     """Write what is outside the rows, such as a caption, then the rows.
 
@@ -440,44 +430,25 @@ def _write_table(table: Any) -> list[str]:
     return [*_finish_blocks(outside), write_table(texts[:header_row_count], texts[header_row_count:])]
 
 
-def _read_rows(table: Any) -> list[tuple[Any, dict[int, _Cell]]]:
-    """Return each row that has cells, and its cells by column, in the order in which a browser shows rows.
-
-    A short cell that spans columns or rows has its text in each of them. A cell that is alone in its row,
-    such as the title of a part of the table, has its text only once.
-    """
-    rows: list[tuple[Any, dict[int, _Cell]]] = [
-        (row, {}) for row in chain.from_iterable(map(table.xpath, _ROWS_XPATHS))
-    ]
-    room = _SPANNED_ROOM
-    for index, (row, cells) in enumerate(rows):
-        is_alone = len(row) < 2 and not cells
-        column = 0
-        for cell in row:
-            column = next(each for each in count(column) if each not in cells)
-            text = _write_cell(cell)
-            room += len(text)
-            columns = max(1, min(parse_int(cell.get("colspan"), 1), _COLUMNS_MAX - column))
-            row_count = parse_int(cell.get("rowspan"), 1) or len(rows)  # 0 means all that follow
-            row_count = max(1, row_count) if column < _COLUMNS_MAX else 1
-            for other, below in rows[index : index + row_count]:
-                if other.getparent() is not row.getparent():  # no cell spans rows of two parts of a table
-                    break
-                for each in range(column, column + columns):
-                    is_own = below is cells and each == column
-                    is_short = len(text) <= min(REPEATED_LENGTH_MAX, room)
-                    is_repeated = not is_own and is_short and (each == column or not is_alone)
-                    room -= len(text) if is_repeated else 0
-                    below.setdefault(each, _Cell(text if is_own or is_repeated else "", each > column))
-    return [(row, cells) for row, cells in rows if cells]
+def _read_rows(table: Any) -> list[tuple[Any, dict[int, PlacedCell[str]]]]:
+    """Return each row that has cells, and its cells by column, in the order in which a browser shows rows."""
+    rows = chain.from_iterable(map(table.xpath, _ROWS_XPATHS))
+    read: list[tuple[Any, dict[int, PlacedCell[str]]]] = []
+    for _, part in groupby(rows, key=lambda row: row.getparent()):  # no cell spans rows of two parts
+        part_rows = [*part]
+        read += zip(part_rows, place_cells([[*map(_read_cell, row)] for row in part_rows]), strict=True)
+    return [(row, cells) for row, cells in read if cells]
 
 
-def _list_texts(rows: Sequence[Mapping[int, _Cell]]) -> list[list[str]]:
-    """List the texts of each row, one for each column. Leave out columns where no cell with words begins."""
-    used = {column for cells in rows for column, cell in cells.items() if cell.text and not cell.is_repeated}
-    columns = sorted(used or {column for cells in rows for column in cells})
-    # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
-    return [[cells[column].text if column in cells else "" for column in columns] for cells in rows]
+def _read_cell(cell: Any) -> SpannedCell[str]:
+    text = _write_cell(cell)
+    return SpannedCell(text, len(text), parse_int(cell.get("colspan"), 1), parse_int(cell.get("rowspan"), 1))
+
+
+def _list_texts(rows: Sequence[Mapping[int, PlacedCell[str]]]) -> list[list[str]]:
+    """List the texts of each row. Markdown shows no cell beyond the columns of the first row."""
+    columns = list_columns(rows)
+    return [[cells[column].content or "" if column in cells else "" for column in columns] for cells in rows]
 
 
 def _count_header_rows(rows: Sequence[Any]) -> int:

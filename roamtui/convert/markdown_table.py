@@ -12,8 +12,6 @@ _SECTION_LENGTH = 4_000
 """Length of the rows of a section, in characters. A section is about one page long."""
 _TITLE_CELL_LENGTH_MAX = 24
 """Maximum length of a cell in the title of a section. An outline must have room for two cells."""
-REPEATED_LENGTH_MAX = 200
-"""A longer text is not repeated in the other columns and rows that its cell covers."""
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 

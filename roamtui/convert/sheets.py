@@ -16,13 +16,7 @@ from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.convert.converted import ConvertedText
-from roamtui.convert.markdown_table import (
-    REPEATED_LENGTH_MAX,
-    MarkdownCell,
-    is_header,
-    write_cell,
-    write_long_table,
-)
+from roamtui.convert.markdown_table import MarkdownCell, is_header, write_cell, write_long_table
 from roamtui.convert.number_format import drop_midnight, format_duration, format_plain_number
 from roamtui.convert.odt_styles import OdtStyles, parse_positive_int
 from roamtui.convert.xlsx import CELLS_MAX, COLUMNS_MAX, Area, Sheet, Workbook
@@ -30,6 +24,7 @@ from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading
+from roamtui.markdown.spanned_cells import REPEATED_LENGTH_MAX
 from roamtui.text import format_count
 
 _MERGED_MAX = 1_000_000

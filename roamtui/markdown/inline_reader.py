@@ -19,6 +19,7 @@ from roamtui.markdown.blocks import HARD_BREAK_WORDS, Emphasis, Inline, Link, Wo
 from roamtui.markdown.formulas import SCRIPT_SIGNS, write_plain_script
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, HTML_ELEMENTS
 from roamtui.markdown.inline_source import InlineSource, SourceMap, parse_inline
+from roamtui.markdown.spanned_cells import SpannedCell
 from roamtui.markdown.tokens import Dialect, get_inline_parser
 from roamtui.text import Bounds
 
@@ -76,7 +77,7 @@ _LEADS = {"li": "• ", "summary": "▾ "}
 _LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
 """Elements that start a line, but not a paragraph. A cell continues the line of its row."""
 _WORDS_OR_SPACE = re.compile(r"\S+(?: \S+)*|\s+")
-_SPANS = frozenset(map(str, range(2, 100)))
+_SPANS = frozenset(map(str, range(100)))
 """Numbers of columns or rows that a cell may span."""
 _NESTING_MAX = 50
 """Maximum depth of nested elements, such as emphasis and links. Deeper ones are ignored."""
@@ -89,7 +90,7 @@ def _read_span(value: str) -> int:
 class HtmlRow(Struct, kw_only=True):
     """A row of a table that is written in HTML."""
 
-    cells: list[Inline] = field(default_factory=list)
+    cells: list[SpannedCell[Inline]] = field(default_factory=list)
     is_header: bool = True
     """Whether all of its cells are heads."""
 
@@ -103,24 +104,17 @@ class _HtmlTable(Struct):
     """How many columns the open cell spans."""
     row_count: int = 1
     """How many rows the open cell spans."""
-    _ends: dict[int, int] = field(default_factory=dict)
-    """By column: the number of the row where its last cell ends."""
 
     def add_cell(self, words: Inline) -> None:
-        """Add the open cell to the last row. The other columns and rows that it spans get empty cells."""
-        cells = self.rows[-1].cells
-        while self._ends.get(len(cells), 0) >= len(self.rows):
-            cells.append(())
-        for each in (words, *[()] * (self.column_count - 1)):
-            self._ends[len(cells)] = len(self.rows) + self.row_count - 1
-            cells.append(each)
+        """Add the open cell to the last row."""
+        length = sum(len(each.text) for each in words)
+        self.rows[-1].cells.append(SpannedCell(words, length, self.column_count, self.row_count))
 
     def take_rows(self) -> list[HtmlRow]:
         """Return and remove the rows."""
         rows = self.rows
         self.rows = []
         self.begins_row = True
-        self._ends = {}
         return rows
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from roamtui.commonmark import Definitions
 from roamtui.markdown.anchors import strip_anchor
 from roamtui.markdown.blocks import (
+    HARD_BREAK_WORDS,
     Block,
     BlockQuote,
     Code,
@@ -30,6 +31,7 @@ from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.extensions import format_mark
 from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
 from roamtui.markdown.inline_source import InlineSource, LabelledMark, SourceMap
+from roamtui.markdown.spanned_cells import PlacedCell, list_columns, place_cells
 from roamtui.markdown.tokens import Dialect, parse_block_tokens
 from roamtui.text import Bounds, normalise_line_ends
 
@@ -321,16 +323,26 @@ class _BlockReader(Struct, kw_only=True):
 
 
 def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[Table]:
-    """Yield a table with the rows that are not empty, if there are any."""
-    rows = [row for row in rows if any(row.cells)]
-    width = max((len(row.cells) for row in rows), default=0)
+    """Yield a table with the rows that have words of their own, if there are any."""
+    placed = place_cells([row.cells for row in rows])
+    columns = list_columns(placed)
     made: list[TableRow] = []
-    for row in rows:
-        low, high = _compute_source_bounds([words for cell in row.cells for words in cell])
-        cells = (*row.cells, *[()] * (width - len(row.cells)))
-        made.append(TableRow(cells=cells, is_header=row.is_header, start=low, end=high))
+    for row, cells in zip(rows, placed, strict=True):
+        own_words = [words for cell in row.cells for words in cell.content]
+        low, high = _compute_source_bounds(own_words)
+        inlines = tuple(_read_placed(cells[column]) if column in cells else () for column in columns)
+        if own_words:
+            made.append(TableRow(cells=inlines, is_header=row.is_header, start=low, end=high))
     if made:
-        yield Table(rows=tuple(made), alignments=("",) * width, start=start, end=end)
+        yield Table(rows=tuple(made), alignments=("",) * len(columns), start=start, end=end)
+
+
+def _read_placed(cell: PlacedCell[Inline]) -> Inline:
+    """Return the words of a cell. Where they are repeated, they are not in the source."""
+    words = cell.content or ()
+    if cell.is_own:
+        return words
+    return tuple(each if each is HARD_BREAK_WORDS else replace(each, start=0, end=0) for each in words)
 
 
 def _compute_source_bounds(words: Iterable[Words]) -> Bounds:

@@ -110,7 +110,8 @@ class TableHeader:
         for index, cells in enumerate(self._rows[1:], start=1):
             heads = join_heads(self._rows[:count])[1:]
             is_distinct = all(heads) and len(set(heads)) == len(heads)
-            if is_distinct or (any(cells[1:]) and not _is_header_row(cells)) or index > count + 1:
+            is_header = self._table.rows[index].is_header or not any(cells[1:]) or _is_header_row(cells)
+            if is_distinct or not is_header or index > count + 1:
                 break
             if any(cells[1:]):
                 count = index + 1

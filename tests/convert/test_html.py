@@ -17,6 +17,7 @@ from roamtui.errors import SourceError
 from roamtui.markdown.blocks import Emphasis, Paragraph
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES
 from roamtui.markdown.parser import parse_markdown
+from roamtui.markdown.units import read_units
 from tests.case_files import read_case, read_rows
 from tests.convert.samples import read_outline
 
@@ -104,6 +105,20 @@ def test_any_page_opens_with_all_words_that_are_not_hidden(parts: Sequence[str |
     text = convert("".join(_write_page(part, words, is_shown=True) for part in parts))
     missing = [number for number, is_shown in enumerate(words, start=1) if is_shown and f"w{number}w" not in text]
     assert missing == []
+
+
+_CELLS = st.tuples(st.sampled_from(["one", "two 2", "3", "4", "", "long " * 50]), st.integers(0, 4), st.integers(0, 4))
+
+
+@given(st.lists(st.lists(_CELLS, min_size=1, max_size=4), min_size=1, max_size=5))
+def test_a_table_has_the_same_rows_in_a_page_as_in_markdown(rows: Sequence[Sequence[tuple[str, int, int]]]) -> None:
+    page = "<table>\n<tr><th>A</th><th>B</th><th>C</th></tr>\n"
+    for row in rows:
+        cells = (f"<td colspan={columns} rowspan={count}>{text}</td>" for text, columns, count in row)
+        page += f"<tr>{''.join(cells)}</tr>\n"
+    page += "</table>\n"
+    lines = [[unit.as_row.words for unit in read_units(text).units[1:]] for text in (page, convert(page))]
+    assert lines[0] == lines[1]
 
 
 @pytest.mark.parametrize("tabs", read_rows("convert/html", "tabs"))
