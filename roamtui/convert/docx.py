@@ -70,7 +70,8 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     text = convert_office_html(html, writer.notes)
     problems = (f"{start}: {', '.join(names)}." for start, names in writer.problems.items())
     notes = (*problems, *package.list_damage())
-    converted = ConvertedText(text=text, title=package.read_title(), notes=notes)
+    title = package.read_title() or writer.title
+    converted = ConvertedText(text=text, title=title, notes=notes)
     return note_headers_and_footers(converted, writer.iter_headers_and_footers())
 
 
@@ -114,6 +115,8 @@ class _DocxHtmlWriter:
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
         """Text boxes in the paragraph that is being written. They follow this paragraph."""
+        self.title = ""
+        """The words of the first paragraph in the style of a title."""
         self.notes: list[str] = around.notes if around else []
         self.problems: dict[str, dict[str, None]] = around.problems if around else {}
         """Names of content that cannot be shown, by the start of the sentence that says so."""
@@ -144,9 +147,12 @@ class _DocxHtmlWriter:
             # so that a damaged field hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
             after = element.getnext()
-            has_end = element.find("{*}pPr/{*}rPr/{*}del") is None
-            if not has_end and after is not None and get_local_name(after) == "p":
-                continue  # a tracked change deletes the end of this paragraph, so the next one continues it
+            # a tracked change deletes its end, or it is the large first letter of the next paragraph
+            frame = element.find("{*}pPr/{*}framePr")
+            is_initial = frame is not None and get_attribute(frame, "dropCap") in ("drop", "margin")
+            is_continued = is_initial or element.find("{*}pPr/{*}rPr/{*}del") is not None
+            if is_continued and after is not None and get_local_name(after) == "p":
+                continue
             self._write_paragraph(element, style, content, blocks)
             content = ""
             for box in self._boxes:
@@ -170,6 +176,8 @@ class _DocxHtmlWriter:
             blocks.add_item(f"<p>{content}</p>", number, level)
         else:
             tag = next((tag for pattern, tag in _TAGS_BY_STYLE.items() if re.match(pattern, name)), "p")
+            if tag == "h1":
+                self.title = self.title or " ".join("".join(element.itertext("{*}t")).split())
             blocks.append(f"<{tag}>{numbered}</{tag}>", level if number else 0)
 
     def _write_table(self, table: Any) -> str:

@@ -44,6 +44,21 @@ def _numbered(text: str, number_id: int, level: int = 0) -> str:
     return f"<w:p><w:pPr>{numbers}</w:pPr>{_run(text)}</w:p>"
 
 
+def test_a_large_first_letter_is_part_of_its_word() -> None:
+    for kind in ("drop", "margin"):
+        properties = f'<w:keepNext/><w:framePr w:dropCap="{kind}" w:lines="3"/>'
+        look = '<w:position w:val="-7"/><w:sz w:val="97"/>'
+        initial = f"<w:p><w:pPr>{properties}</w:pPr>{_run('O', look)}</w:p>"
+        assert _convert(write("Before"), initial, write("nce upon a time")) == "Before\n\nOnce upon a time\n"
+
+
+def test_a_document_is_named_by_its_title_paragraph_unless_its_properties_name_it() -> None:
+    paragraphs = (write("Boats &amp; oars", "Title"), write("Keels", "Title"))
+    untitled = _convert_whole(*paragraphs, styles=_style("Title", ""), others={"docProps/core.xml": "<c/>"})
+    assert untitled.title == "Boats & oars"
+    assert _convert_whole(*paragraphs, styles=_style("Title", "")).title == "The Handbook"
+
+
 _START = '<w:start w:val="1"/>'
 
 
