@@ -5,7 +5,8 @@ one more. The score of a passage is the mean of two shares of these weights: its
 with the titles above it.
 
 Words and meaning both propose passages. If the best passage has most of the question's rare words, words
-decide; otherwise meaning does. A passage is as near in meaning as its nearest sentence.
+decide; otherwise meaning does. A passage is as near in meaning as its nearest sentence. The score of its
+section counts as much as its own.
 """
 
 from __future__ import annotations
@@ -159,20 +160,25 @@ def choose_passages(
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
     word_confidence = weights.certainty * best_score  # how far words decide, and not meaning
 
+    def join_hit(passage: FoundPassage, likelihood: float) -> float:
+        """Return the mean of a passage's likelihood and its hit's, which knows the topic of a follow-up."""
+        return (hit_shares.get(passage.section_id, likelihood) + likelihood) / 2
+
     def measure_words(passage: FoundPassage) -> float:
-        """Return the mean of the scores of a passage and its hit, as shares of the best scores."""
-        share = passage.score / (best_score or 1.0)
-        return (hit_shares.get(passage.section_id, share) + share) / 2
+        return passage.score / (best_score or 1.0)
 
     def rank(passage: FoundPassage) -> tuple[bool, bool, float]:
-        return passage.section_id in asked_for_ids, passage.has_own_words, measure_words(passage)
+        likelihood = join_hit(passage, measure_words(passage))
+        return passage.section_id in asked_for_ids, passage.has_own_words, likelihood
 
     by_words.sort(key=rank, reverse=True)
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
     compared = _choose_key_sentences(library, question, candidates, weights, word_confidence, compare)
     judged = [replace(passage, is_asked_for=passage.section_id in asked_for_ids) for passage in compared]
-    chosen = _take_likeliest(judged, [*map(measure_words, judged)], word_confidence)
+    similarities = [passage.similarity or 0.0 for passage in judged]
+    likelihoods = _weigh([*map(measure_words, judged)], similarities, word_confidence)
+    chosen = _take_likeliest(judged, [*map(join_hit, judged, likelihoods)])
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
     has_near_section = is_titled or bool(similar_ids | asked_for_ids)
@@ -341,14 +347,12 @@ def _choose_candidate(
     return candidates[likelihoods.index(highest)] if highest > 0 else None
 
 
-def _take_likeliest(
-    judged: Sequence[FoundPassage], by_words: Sequence[float], word_confidence: float
-) -> list[FoundPassage]:
+def _take_likeliest(judged: Sequence[FoundPassage], likelihoods: Sequence[float]) -> list[FoundPassage]:
     """Return the likeliest passages, best first. Those of a section stay together."""
-    similarities = [passage.similarity or 0.0 for passage in judged]
-    weighed = zip(_weigh(by_words, similarities, word_confidence), judged, strict=True)
     ranked = sorted(
-        weighed, key=lambda each: (each[1].is_asked_for, each[1].has_own_words, each[0]), reverse=True
+        zip(likelihoods, judged, strict=True),
+        key=lambda each: (each[1].is_asked_for, each[1].has_own_words, each[0]),
+        reverse=True,
     )
     best = [passage for _, passage in ranked[: policy.PASSAGES_MAX]]
     order = [*dict.fromkeys(passage.section_id for passage in best)]

@@ -201,6 +201,22 @@ def test_of_passages_with_the_same_words_the_nearest_in_meaning_comes_first() ->
     assert list_texts(lambda *_: ()) == list_texts(None)
 
 
+def test_the_rank_of_a_hit_counts_too_where_meaning_decides() -> None:
+    library = make_library(
+        "# Hotels\n\n## Crown\n\n### Dogs\n\nDogs may come.\n\n## Swan\n\n### Pets\n\nNo animals may come.\n"
+    )
+    scores = {"Pets": 1.0, "Dogs": 0.4}  # the conversation is about the Swan
+    hits = [
+        Hit(section_id=id_of(library, title), score=score, why="", similarity=0.5) for title, score in scores.items()
+    ]
+
+    def compare(_query: str, texts: Sequence[str]) -> list[float]:
+        return [0.7 if "Dogs" in text else 0.6 for text in texts]
+
+    passages = choose_passages(library, "Is my hound welcome?", hits, compare=compare)
+    assert [library.node(passage.section_id).title for passage in passages] == ["Pets", "Dogs"]
+
+
 def _prefer(words: str) -> Comparison:
     return lambda _query, texts: [0.9 if words in text else 0.1 for text in texts]
 
