@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer
+from tests.models.asking import OPTIONS
 
 collect_ignore = ["test_real_embedder.py", "test_small_model.py"]
 """They take minutes: `make embeddings` and `make local-model` run them."""
@@ -43,6 +45,11 @@ async def worker(model_environ: dict[str, str], forking_command: tuple[str, ...]
 def openai_server() -> Iterator[FakeOpenAIServer]:
     with FakeOpenAIServer() as server:
         yield server
+
+
+@pytest.fixture
+def model(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> LitellmModel:
+    return LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
 
 
 @pytest.fixture

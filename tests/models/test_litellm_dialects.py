@@ -29,11 +29,6 @@ SERVERS: dict[str, type[FakeOpenAIServer | FakeAnthropicServer | FakeOllamaServe
 }
 
 
-@pytest.fixture
-def model(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> LitellmModel:
-    return LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
-
-
 @pytest.mark.parametrize("name", SERVERS)
 async def test_a_reply_has_its_words_its_calls_and_the_usage_of_the_provider(worker: WorkerProcess, name: str) -> None:
     reply = FakeReply(text="I look.", calls=CALLS, input_tokens=900, output_tokens=30, cached_tokens=800)

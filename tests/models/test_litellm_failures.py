@@ -25,11 +25,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TOO_LONG = openai_error("This model's maximum context length is 128000 tokens.", code="context_length_exceeded")
 
 
-@pytest.fixture
-def model(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> LitellmModel:
-    return LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
-
-
 async def fail(model: LitellmModel) -> ProviderError:
     """Return the error that ends a reply, and check what holds for each."""
     with pytest.raises(ProviderError) as caught:

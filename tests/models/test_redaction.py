@@ -97,10 +97,9 @@ async def test_a_key_in_a_reply_is_masked_wherever_its_pieces_end(
 @pytest.mark.parametrize(("key_characters", "shown"), [(15, OPENAI_KEY[:15]), (16, MASK), (25, MASK)])
 @pytest.mark.parametrize("ending", [Ending.WHOLE, Ending.CUT])
 async def test_a_reply_that_ends_inside_a_key_shows_little_of_it(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer, key_characters: int, shown: str, ending: Ending
+    model: LitellmModel, openai_server: FakeOpenAIServer, key_characters: int, shown: str, ending: Ending
 ) -> None:
     openai_server.reset(FakeReply(text=f"It is {OPENAI_KEY[:key_characters]}", chunk_size=3, ending=ending))
-    model = LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
     events: list[ModelEvent] = []
     try:
         await collect_into(events, model)

@@ -173,34 +173,24 @@ async def test_an_offer_with_a_model_of_its_own_opens_although_its_document_is_o
     assert opener.models == [model]
 
 
-async def test_a_conversation_whose_document_has_moved_asks_where_it_is(opener: Opener, tmp_path: Path) -> None:
-    new = tmp_path / "new.md"
-    new.write_text("# New\n")
-    offers = [replace(offer, is_missing=offer.conversation_id is not None) for offer in OFFERS]
-    options = make_options(list_offers=lambda: offers, open_source=opener.open)
-    async with choosing(RoamApp(options)) as ui:
-        await ui.press_until(PromptDialog, *"What of fees", "enter")
-        assert ui.field.value == "/d/fees.md"
-        ui.field.value = f"{new}, /nowhere.md"
-        await ui.press_until("There is no file or folder", "enter")
-        ui.field.value = f"{new}, {tmp_path}"
-        await ui.press_until(lambda: bool(opener.opened), "enter")
-    assert opener.opened == [(f"{new}, {tmp_path}", "c1")]
-
-
-async def test_only_the_document_that_has_moved_is_asked_for(
-    opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_another_there", [False, True])
+async def test_only_the_document_of_a_conversation_that_has_moved_is_asked_for(
+    opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_another_there: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "new.md").write_text("# New\n")
-    (tmp_path / "kept.md").write_text("# Kept\n")
-    offer = replace(OFFERS[0], source=f"/d/fees.md, {tmp_path}/kept.md", is_missing=True)
+    for name in ("new.md", "kept.md"):
+        (tmp_path / name).write_text("# New\n")
+    source = f"/d/fees.md, {tmp_path}/kept.md" if is_another_there else "/d/fees.md"
+    offer = replace(OFFERS[0], source=source, is_missing=True)
     async with choosing(RoamApp(make_options(list_offers=lambda: (offer,), open_source=opener.open))) as ui:
         await ui.press_until(PromptDialog, *"What of fees", "enter")
         assert ui.field.value == "/d/fees.md"
-        ui.field.value = "new.md"
+        ui.field.value = "new.md, /nowhere.md"
+        await ui.press_until("There is no file or folder", "enter")
+        ui.field.value = typed = f"new.md, {tmp_path}"
         await ui.press_until(lambda: bool(opener.opened), "enter")
-    assert opener.opened == [(f"{tmp_path}/kept.md, {tmp_path}/new.md", "c1")]
+    both = f"{tmp_path}/kept.md, {tmp_path}/new.md, {tmp_path}"
+    assert opener.opened == [(both if is_another_there else typed, "c1")]
 
 
 async def test_all_conversations_are_listed_before_a_document_is_open(opener: Opener, tmp_path: Path) -> None:
