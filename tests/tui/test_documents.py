@@ -48,7 +48,9 @@ async def open_second(ui: RunningApp) -> None:
     await ui.pause()
 
 
-async def test_another_document_opens_beside_the_first_and_a_key_turns_between_them(opener: Opener) -> None:
+async def test_another_document_opens_beside_the_first_and_a_key_and_the_list_of_documents_turn_between_them(
+    opener: Opener,
+) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
         model = ui.model
         await ui.press_until("No other document is open.", "ctrl+t")
@@ -60,12 +62,7 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         await ui.press_until("Forty.", "ctrl+t")
         assert "Of /d/bread.md (1 of 2 · ctrl+t)" in ui.rows[0]
         assert ui.main.focused is ui.box
-
-
-async def test_the_other_open_documents_come_first_where_a_document_is_opened(opener: Opener) -> None:
-    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
-        await ui.ask("How many loaves?", "Forty.")
-        await open_second(ui)
+        await ui.press_until(lambda: "(2 of 2" in ui.rows[0], "ctrl+t")
         await ui.press_until("Open documents", "ctrl+o")
         assert "Of /d/bread.md 1 question" in ui.words
         await ui.press_until(lambda: "Of /d/bread.md (1 of 2" in ui.rows[0], "enter")

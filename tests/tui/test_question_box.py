@@ -107,10 +107,12 @@ WAITS = "takes back the last):"
 
 
 @asynccontextmanager
-async def queueing(*waiting: str) -> AsyncIterator[tuple[RunningApp, Callable[[], Awaitable[None]]]]:
+async def queueing(
+    *waiting: str, store: ConversationStore | None = None
+) -> AsyncIterator[tuple[RunningApp, Callable[[], Awaitable[None]]]]:
     """Send a question, and others while the first is answered. What is yielded too lets all answers come."""
     gate = asyncio.Event()
-    async with running(make_app([ScriptedReply(text="Forty.", gate=gate), *["Ninety."] * 5])) as ui:
+    async with running(make_app([ScriptedReply(text="Forty.", gate=gate), *["Ninety."] * 5], store=store)) as ui:
         for text in (FIRST, *waiting):
             await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
         await ui.wait_until(WAITS if waiting else lambda: ui.main.is_asking)
@@ -149,24 +151,16 @@ async def test_what_is_refused_during_an_answer_leaves_the_questions_that_wait()
         assert questions(ui) == [FIRST, "And one?", SECOND]
 
 
-async def test_esc_takes_back_the_last_question_and_keeps_what_was_typed_since() -> None:
-    async with queueing("And one?", SECOND) as (ui, answer_all):
+async def test_esc_takes_back_the_last_question_also_into_the_history_and_keeps_what_was_typed_since(
+    store: ConversationStore,
+) -> None:
+    async with queueing("And one?", SECOND, store=store) as (ui, answer_all):
         await ui.press_until("esc shows your draft", "x", "escape")
         assert ui.box.text == SECOND
         await ui.press_until(lambda: ui.box.text == "x", "escape")
+        await ui.press("backspace")
         await answer_all()
         assert questions(ui) == [FIRST, "And one?"]
-
-
-async def test_an_empty_box_stays_empty_in_a_new_conversation(store: ConversationStore) -> None:
-    gate = asyncio.Event()
-    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)], store=store)) as ui:
-        for text in (FIRST, SECOND):
-            await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
-        await ui.press_until("esc shows your draft", "x", "escape")
-        await ui.press_until(lambda: ui.box.text == "x", "escape")
-        await ui.press("backspace")
-        await ui.open_gate(gate)
         await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
         assert ui.box.text == ""
         await ui.press_until(lambda: ui.box.text == SECOND, "up")

@@ -60,16 +60,6 @@ async def _answer_prompt(ui: RunningApp, words: str) -> None:
     await ui.press_until(lambda: not isinstance(ui.app.screen, PromptDialog), "enter")
 
 
-async def test_while_a_model_starts_the_table_says_so(tables: Tables) -> None:
-    started = asyncio.Event()
-    tables.model = SlowModel(gate=started)
-    async with showing(tables) as ui:
-        await ui.press_until("Starting the model…", "r")
-        started.set()
-        await ui.wait_until(ConfirmDialog)
-        await ui.press_until(lambda: "Starting the model…" not in ui.text, "n")
-
-
 async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(filled: Tables) -> None:
     async with showing(filled) as ui:
         await ui.wait_until("60 days")
@@ -191,18 +181,21 @@ async def test_a_table_that_is_filled_while_a_document_is_shown_says_so(tables: 
         await ui.wait_until("Table: 6 of 6 cells")
 
 
-async def test_what_a_table_costs_is_asked_where_the_table_is_shown(tables: Tables) -> None:
+async def test_while_a_model_starts_the_table_says_so_and_asks_what_it_costs_where_the_table_is_shown(
+    tables: Tables,
+) -> None:
     gate = asyncio.Event()
     tables.model = SlowModel(gate=gate)
     async with showing(tables) as ui:
         table_screen = cast("TableScreen", ui.app.screen)
-        await ui.press_until("Starting the model", "r")
+        await ui.press_until("Starting the model…", "r")
         await ui.press_until(MainScreen, "enter")
         gate.set()
         await ui.wait_until(lambda: table_screen._run is not None)
         await ui.rest()
         assert isinstance(ui.app.screen, MainScreen)
         await ui.press_until(ConfirmDialog, "ctrl+t")
+        await ui.press_until(lambda: ui.app.screen is table_screen and "Starting the model…" not in ui.text, "n")
 
 
 async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) -> None:
