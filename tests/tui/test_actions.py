@@ -134,28 +134,23 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     assert keys.first_keys["input.send"] == "enter"
 
 
-async def list_signs(ui: RunningApp) -> str:
-    """Ask for help, and return what it says about the selected line."""
-    await ui.press_until("Selected line", "?")
-    return ui.text[ui.text.index("Selected line") : ui.text.index("you are here")]
+async def test_help_first_says_what_the_signs_of_the_selected_line_or_source_mean() -> None:
+    async def list_signs() -> str:
+        await ui.press_until("Selected line", "?")
+        return ui.text[ui.text.index("Selected line") : ui.text.index("you are here")]
 
-
-async def test_help_first_says_what_the_signs_of_the_selected_line_mean() -> None:
     async with running(make_app(), (120, 35)) as ui:
         await ui.focus(Scope.TREE).go_to(ui.find_id("Steam"))
         await ui.press_until("Opened “Steam”", "a")
         await ui.press_until("Pinned “Steam”", "p")
-        signs = await list_signs(ui)
+        signs = await list_signs()
         assert OPEN_SIGN in signs
         assert "pinned: stays open" in signs
         assert "cited" not in signs
-
-
-async def test_help_first_says_what_the_sign_of_the_selected_source_means() -> None:
     async with running(make_app(), (120, 35)) as ui:
         await show_answer(ui)
         await ui.focus(Scope.CHAT).press("1")
-        assert "✓" in await list_signs(ui)
+        assert "✓" in await list_signs()
 
 
 async def test_a_sign_in_help_is_not_taken_for_a_key() -> None:

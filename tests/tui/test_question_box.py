@@ -303,23 +303,17 @@ async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_ano
         assert questions(ui) == [FIRST, SECOND]
 
 
-@pytest.mark.parametrize("word", [":q!", "quit"])
-async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
-    async with running(make_app(["Forty."])) as ui:
-        await ui.press_until(f"ctrl+q quits · enter asks “{word}” as a question", *word, "enter")
-        assert ui.box.text == word
-        await ui.press_until(lambda: ui.exchanges, "enter")
-        assert questions(ui) == [word]
-
-
-async def test_the_path_of_a_file_is_not_asked_at_once(tmp_path: Path) -> None:
+async def test_a_command_to_quit_and_the_path_of_a_file_are_not_asked_at_once(tmp_path: Path) -> None:
     file = tmp_path / "a b.md"
     file.write_text("# Ovens\n", "utf-8")
-    async with running(make_app(["Forty."]), (200, 30)) as ui:
-        ui.box.fill(f"'{file}'")
-        await ui.press_until("ctrl+o opens a file · enter asks “", "enter")
-        await ui.press_until(lambda: ui.exchanges, "enter")
-        assert questions(ui) == [f"'{file}'"]
+    typed = {":q!": "ctrl+q quits", "quit": "ctrl+q quits", f"'{file}'": "ctrl+o opens a file"}
+    async with running(make_app(["Forty."] * 3), (200, 30)) as ui:
+        for number, (words, hint) in enumerate(typed.items()):
+            ui.box.fill(words)
+            await ui.press_until(f"{hint} · enter asks “{words[:9]}", "enter")
+            assert (ui.box.text, len(ui.exchanges)) == (words, number)
+            await ui.press_until(lambda: len(ui.exchanges) > number and not ui.main.is_asking, "enter")  # noqa: B023
+        assert questions(ui) == [*typed]
 
 
 async def test_a_question_may_begin_with_a_slash() -> None:
