@@ -50,7 +50,7 @@ pytestmark = pytest.mark.skipif(not _FOLDER.is_dir(), reason="No real documents 
 
 def test_items_of_real_filings_are_headings_on_their_pages() -> None:
     truths = json.loads((_DATA / "items.json").read_text("utf-8"))
-    scores = [score_filing(_FOLDER / name, truth, ()) for name, truth in sorted(truths.items())[::2]]
+    scores = [score_filing(_FOLDER / name, truth, ()) for name, truth in sorted(truths.items())[1::2]]
     assert sum(score["Items found"] for score in scores) >= 0.98 * sum(score["Items"] for score in scores) > 0
 
 
