@@ -144,7 +144,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _priority(
             "back",
             "escape",
-            "leave",
+            "back",
             "Go back one step. In an empty question box, stop the answer.",
             "step_out",
         ),

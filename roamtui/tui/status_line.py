@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.reactive import Reactive, reactive
 from textual.style import Style
@@ -19,7 +20,6 @@ from typing_extensions import override
 from roamtui.conversation.events import ConversationEvent, QuestionReceived
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
-from roamtui.document.library import Library
 from roamtui.models.base import format_window
 from roamtui.paths import format_file_path
 from roamtui.program import qualify_commands
@@ -29,6 +29,7 @@ from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
 if TYPE_CHECKING:
     from roamtui.agent.agent import Agent
+    from roamtui.conversation.conversation import Conversation
     from roamtui.tui.background_work import BackgroundWork
 
 _GAP = "  "
@@ -76,22 +77,30 @@ class StatusLine(ClickableLine):
             self.auto_refresh = SPINNER_SECONDS if self.reply.is_running else None
             self.refresh()
 
-    @override
-    def render(self) -> Content:
-        state = self._agent.conversation.state
+    def has_room(self, message: str) -> bool:
+        """Return whether a message fits on the line, after the model and what it does."""
+        return self._draw_work().cell_length + len(_GAP) + cell_len(message) <= self.size.width
+
+    def _draw_work(self) -> Content:
+        """Draw the model, and what it does for a question."""
         model = self._draw_model()
         if self.reply.is_running:
             frame = get_spinner_frame(monotonic() if self.app.animation_level != "none" else 0)
             activity = f"{frame} {self.reply.describe()}"
             work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
+        return model.truncate(self.size.width, ellipsis=True)
+
+    @override
+    def render(self) -> Content:
+        state = self._agent.conversation.state
+        model = self._draw_work()
         words = [sanitise_line(self.progress)]
         if self._work.reloader.is_outdated:
             words.append(f"Document changed on disk · {self._reload_key} to reload")
         urgent = (Content.styled(each, "bold $warning") for each in words)
         message = Content(sanitise_line(self.message))
         message = Content(_GAP).join(filter(None, (*urgent, message)))
-        model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         open_count = len(state.open_sections)
         opened = f"◆ {open_count} open · ~{format_token_count(state.open_tokens)}" if open_count else ""
@@ -197,27 +206,24 @@ class HeaderLine(ClickableLine):
     number: reactive[str] = reactive("")
     """The position of this document among the open ones."""
 
-    def __init__(self, library: Library, keys: Keymap) -> None:
+    def __init__(self, conversation: Conversation, keys: Keymap) -> None:
+        """Draw the document of `conversation`. A `refresh` shows another version of it."""
         super().__init__()
-        self._library = library
+        self._conversation = conversation
         self._keys = keys
-
-    def show_library(self, library: Library) -> None:
-        """Show the title and source of another version of the document."""
-        self._library = library
-        self.refresh()
 
     @override
     def render(self) -> Content:
+        library = self._conversation.state.library
         width = self.size.width
-        title = sanitise_line(self._library.title)
+        title = sanitise_line(library.title)
         left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (title, "bold"), self.number)
         hints = Content(_GAP).join(format_action_hints(self._keys.get_bound(_HEADER_HINTS)))
         if left.cell_length + len(_GAP) + hints.cell_length > width:  # the title says more than the keys
             hints = Content()
         room = width - hints.cell_length - (len(_GAP) if hints else 0)
         left = left.truncate(room, ellipsis=True)
-        source = Content.styled(sanitise_line(format_file_path(self._library.source)), "$muted")
+        source = Content.styled(sanitise_line(format_file_path(library.source)), "$muted")
         if left.cell_length + len(_GAP) + source.cell_length <= room:
             left += " " * (room - left.cell_length - source.cell_length) + source
         return left + " " * (width - left.cell_length - hints.cell_length) + hints

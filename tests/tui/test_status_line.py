@@ -45,6 +45,14 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
         await ui.press_until(lambda: ui.rows[-1] == hints, "shift+tab")
 
 
+async def test_a_message_that_does_not_fit_on_the_status_line_takes_the_lines_that_it_needs() -> None:
+    async with running(make_app(), (60, 20), notifications=True) as ui:
+        anchor = "how-to-clean-the-stone-oven-after-a-long-day-of-baking"
+        await ui.read("Ovens")
+        ui.reader.show_anchor(anchor)
+        await ui.wait_until(f'This document has no heading for the link "#{anchor}"')
+
+
 async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
     async with running(make_app(), notifications=True) as ui:
         await ui.press_until("roamtui cannot go into the background here.", "escape", "ctrl+z")

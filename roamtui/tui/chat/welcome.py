@@ -5,11 +5,11 @@ from typing_extensions import override
 
 from roamtui.conversation.messages import OFFLINE
 from roamtui.document.document import NodeKind
-from roamtui.document.library import Library
 from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, wrap
+from roamtui.tui.context import DocumentSession
 from roamtui.tui.messages import ExampleTarget
 
 _NOUNS = {NodeKind.FILE: "document", NodeKind.LINK: "linked page"}
@@ -25,15 +25,16 @@ _LIST_MARKER = Content.styled("› ", "bold $secondary")
 class WelcomeView(ContentView):
     """What the chat shows before the first question."""
 
-    def __init__(self, library: Library, examples: tuple[str, ...], model: str, keys: Keymap) -> None:
+    def __init__(self, session: DocumentSession, keys: Keymap) -> None:
+        """Describe the document and the model of `session` now. `invalidate` describes them again."""
         super().__init__()
-        self._examples = examples
-        self._model = model
+        self._agent = session.agent
+        self._examples = session.examples
         self._keys = keys
-        self.show_library(library)
 
-    def show_library(self, library: Library) -> None:
-        """Describe a document: the number of its parts and pages, and the titles at its top level."""
+    def _describe_library(self) -> tuple[str, str]:
+        """Return the number of the document's parts and pages, and the titles at its top level."""
+        library = self._agent.conversation.state.library
         root = library.root
         columns = root.columns
         counts = {noun: columns.kinds.count(kind) for kind, noun in _NOUNS.items()}
@@ -46,20 +47,14 @@ class WelcomeView(ContentView):
         rows = [root.rows_by_id[child] for child in root.list_children(top_row)]
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
         titles = (sanitise_line(columns.get_shown_title(row)) for row in titled[:_TITLES_MAX])
-        self._contents = ", ".join(parts)
-        self._chapters = " · ".join(titles)
-        self.invalidate()
-
-    def show_model(self, model: str) -> None:
-        """Say which model will answer."""
-        self._model = model
-        self.invalidate()
+        return ", ".join(parts), " · ".join(titles)
 
     @override
     def draw(self, width: int) -> list[Content]:
-        lines = wrap(Content(self._contents), width)
-        if self._chapters:
-            chapters = shorten(self._chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
+        contents, titles = self._describe_library()
+        lines = wrap(Content(contents), width)
+        if titles:
+            chapters = shorten(titles, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
             lines += wrap(Content.styled(chapters, "$muted"), width)
         self.targets = [*map(ExampleTarget, self._examples)]
         if self._examples:
@@ -68,10 +63,11 @@ class WelcomeView(ContentView):
             row = self.attach(Content(sanitise_line(question)), index)
             lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
         role = "receives your questions, the outline and the text it reads."
-        if self._model == OFFLINE:
+        model = self._agent.model.name
+        if model == OFFLINE:
             role = "no key, no network; quotes passages but does not reason."
         how = f"{self._keys.first_keys['global.choose_model']} changes it."
-        model = Content.assemble(
-            ("Model  ", "bold $muted"), (sanitise_line(self._model), "bold"), f" · {role} ", (how, "$muted")
+        answerer = Content.assemble(
+            ("Model  ", "bold $muted"), (sanitise_line(model), "bold"), f" · {role} ", (how, "$muted")
         )
-        return [*lines, Content(), *wrap(model, width)]
+        return [*lines, Content(), *wrap(answerer, width)]

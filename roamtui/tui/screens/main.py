@@ -76,12 +76,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._match_cursor: MatchCursor | None = None
         """The results of the last search."""
         state = session.conversation.state
-        self.welcome = WelcomeView(state.library, session.examples, self.agent.model.name, keys)
+        self.welcome = WelcomeView(session, keys)
         self.chat_log = ChatLog(session.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(session.conversation)
         self.question_box = QuestionBox([*reversed(session.examples), *state.questions], keys)
-        self.header = HeaderLine(state.library, keys)
+        self.header = HeaderLine(session.conversation, keys)
         self._hints = HintLine(keys)
         self._warning_line = WarningLine()
         self.questions = QuestionArea(self.question_box, session.conversation, keys, self._run_question)
@@ -160,7 +160,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(StatusMessage)
     def _show_status(self, event: StatusMessage) -> None:
-        self.status_line.message = event.words
+        if self.status_line.has_room(event.words):
+            self.status_line.message = event.words
+        else:
+            self.notify(event.words, markup=False)
 
     @on(ProgressMessage)
     def _show_progress(self, event: ProgressMessage) -> None:
@@ -194,8 +197,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warning_line.failure = self.conversation.save_failure
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             if state.library is not self._shown_state.library:
-                for shown in (self.header, self.welcome, self.reader_pane):
-                    shown.show_library(state.library)
+                self.header.refresh()
+                self.welcome.invalidate()
+                self.reader_pane.show_library(state.library)
             self._shown_state = state
             self.status_line.refresh()
             self.tree_pane.outline.show(state)
@@ -390,7 +394,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_model(self) -> None:
         self.status_line.refresh()
-        self.welcome.show_model(self.agent.model.name)
+        self.welcome.invalidate()
         self.background_work.prepare_agent()
 
     @work(group="choosing", exit_on_error=False)
