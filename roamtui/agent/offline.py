@@ -46,7 +46,12 @@ from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.parallel import call_in_thread
 from roamtui.quotes.read import replace_verdict_marks
 from roamtui.quotes.verdicts import make_citation
-from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
+from roamtui.retrieval.absent import (
+    expand_abbreviations,
+    find_similar_words,
+    format_absence_clause,
+    list_absent_names,
+)
 from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_all_passages, list_found_words
 from roamtui.retrieval.question_search import names_subject, search_question
 from roamtui.sanitiser import sanitise_line
@@ -175,7 +180,7 @@ def _write_lead(
 
     The text also names words of the question that are nowhere. It says that nothing is near only if all
     sections were compared by meaning. If nothing was found, it names sections that have a word of the
-    question, because only a person can tell whether they answer it.
+    question, and words that are similar to mistyped ones, because only a person can tell what was meant.
     """
     library = state.library
     clause = format_absence_clause(list_absent_names(found.question, library))
@@ -200,6 +205,9 @@ def _write_lead(
         lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
         if places := "; ".join(_list_places_of_words(found.question, found.hits, library)):
             lead = f"{lead} Some of its words were found: {places}."
+        similar = find_similar_words(found.question, library).items()
+        if typed := ", ".join(f"“{other}” for “{word}”" for word, other in similar):
+            lead = f"{lead} Similar words were found: {typed}."
     if found.query != found.question:
         query = shorten(sanitise_line(found.query), _QUERY_LENGTH_MAX)
         lead = f"{lead} Searched with the question before: “{query}”."

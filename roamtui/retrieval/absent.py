@@ -12,11 +12,14 @@ from os.path import commonprefix
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language, stem
 from roamtui.search.terms import (
+    TermMatcher,
     detect_language,
     extract_query_terms,
     extract_quoted_phrases,
+    list_similar_words,
     normalise_term,
     normalise_unicode,
+    tokenise,
 )
 
 _SCANNED_LENGTH_MAX = 20_000_000
@@ -92,6 +95,22 @@ def expand_abbreviations(question: str, library: Library) -> str:
         if len(phrases) == 1:
             question = whole.sub(rf"\g<0> {phrases.pop()}", question)
     return question
+
+
+def find_similar_words(question: str, library: Library) -> dict[str, str]:
+    """Return the most similar word of all texts for each word of a question that may be mistyped.
+
+    No text has such a word in any form. There are none if the library is too long to scan. Call this in a
+    thread.
+    """
+    texts = [document.text for document in library.documents]
+    if not _is_scannable(texts):
+        return {}
+    words = sorted({word for text in texts for word in tokenise(text)})
+    matcher = TermMatcher.for_question(question, finds_synonyms=False)
+    present = matcher.find_terms(" ".join(words))
+    absent = (term for term in matcher.content_terms if term not in present)
+    return {term: similar[0] for term in absent if (similar := list_similar_words(term, words))}
 
 
 def _list_forms(query: str) -> dict[str, list[str]]:

@@ -318,6 +318,13 @@ async def test_not_found_names_the_sections_that_have_some_of_the_words() -> Non
     assert answer.answer.endswith("in the document. Some of its words were found: grace in Fees › Late fees.")
 
 
+async def test_not_found_names_the_words_that_are_similar_to_mistyped_ones() -> None:
+    sheds = "".join(f"## Shed {number}\n\nIt is dry.\n\n" for number in range(6))
+    talk = make_talk(f"# Hire\n\nThe deposit is £20. A ladder is lent for a week.\n\n{sheds}")
+    answer = await talk.ask("depposit for a lader")
+    assert answer.answer.endswith("Similar words were found: “deposit” for “depposit”, “ladder” for “lader”.")
+
+
 _LONG = "The parties keep their papers in order and speak with each other once a month. " * 60
 _CONTRACT = read_case("franchise_agreement.md").replace("{long}", _LONG)
 
