@@ -45,6 +45,8 @@ _PARTS = re.compile(
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
 _MEANINGFUL = frozenset("%‰‱٪؉؊&@#§^")
 """Unicode calls these punctuation, but they are part of the word next to them."""
+_LEGAL_MARKS = frozenset("™®©℠")
+"""Signs that belong to no word."""
 _HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
 """Signs that a quote may write as a plain hyphen."""
 _AFTER_DASH = re.compile(r"-*[^\W_]|\W*\d")
@@ -116,8 +118,11 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
             case kind:
                 value = normalise_word(match[0].strip("^(){}⁽⁾"))
                 after_figure = kind == "power" and chunk[start - 1].isdigit()
-                is_power = after_figure or _is_power(chunk[position:start], chunk[end:])
-                words.append(_make_word(f"^{value}", start, end, INSIDE if is_power else NOTE))
+                is_negative = value.startswith("-")
+                is_power = after_figure or is_negative or _is_power(chunk[position:start], chunk[end:])
+                word = _make_word(f"^{value}", start, end, INSIDE if is_power else NOTE)
+                is_after_letter = is_power and chunk[start - 1].isalpha()
+                words.append(word._replace(loose=word.loose[1:]) if is_after_letter else word)  # m2 is m²
         position = end
     words += _read_runs(chunk, position, len(chunk))
     return tuple(words)
@@ -183,6 +188,8 @@ def _is_edge(character: str, *, has_figure: bool = True) -> bool:
     category = unicodedata.category(character)
     if category == "Sc":
         return not has_figure
+    if character in _LEGAL_MARKS:
+        return True
     return category in _EDGE_CATEGORIES and unicodedata.normalize("NFKC", character) not in _MEANINGFUL
 
 

@@ -45,7 +45,7 @@ _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
 _EXTRA_MARKUP = {
     "==": re.compile(r"(?<!\w)==(?=\S)(?P<shown>.*?)(?<=\S)==(?!\w)"),
     "#": re.compile(r"(?P<shown>)\{ ?#[^{}\s]+ ?\}"),
-    "][": re.compile(r"(?P<shown>\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])\[[^\[\]\n]{1,100}\]"),
+    "][": re.compile(r"(?<!\w)(?P<shown>\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])\[[^\[\]\n]{1,100}\]"),
 }
 """A highlight, the name that some pages give to a heading, and a link that is defined elsewhere."""
 _BRACKETED = re.compile(r"(?<!\^)[(（](?=[^\w()（）]*\d)(?>[^\w()（）]+|\d\w*)+(?:[)）]|\Z)")
@@ -152,12 +152,6 @@ def read_plain_words(text: str, *, is_code: bool = False) -> TextWords:
         )
         position += len(line)
     return reader.get_words()
-
-
-def _hide_markup(match: re.Match[str]) -> str:
-    """Replace what a person does not see with spaces."""
-    start, end = match.span("shown")
-    return " " * (start - match.start()) + match["shown"] + " " * (match.end() - end)
 
 
 def widen_to_words(text: str, start: int, end: int) -> Bounds:
@@ -272,7 +266,7 @@ class _WordReader:
             return
         for sign, pattern in _EXTRA_MARKUP.items():
             if sign in visible:
-                visible = pattern.sub(_hide_markup, visible)
+                visible = pattern.sub(self._hide_markup, visible)
         for divided in (_DIVIDED_WORD, _PUNCTUATED_WORD) if self._joined_words else ():
             visible = divided.sub(self._hide_joined, visible)
         self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
@@ -300,6 +294,13 @@ class _WordReader:
                     self._add_at(word._replace(flags=word.flags | flags), match.start())
             before = chunk
             end = match.end()
+
+    def _hide_markup(self, match: re.Match[str]) -> str:
+        """Replace what a person does not see with spaces. In code, a person sees everything."""
+        if self._is_code[match.start()]:
+            return match[0]
+        start, end = match.span("shown")
+        return " " * (start - match.start()) + match["shown"] + " " * (match.end() - end)
 
     def _hide_joined(self, match: re.Match[str]) -> str:
         return _hide_gaps(match[0]) if _join(match[0]) in self._joined_words else match[0]
