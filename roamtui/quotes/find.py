@@ -63,6 +63,8 @@ _KEY_SIZE = 8
 _MARKERS = "+>#"
 """Signs that begin a block of Markdown, and that are no punctuation before a number."""
 _SIGN_BEFORE = re.compile(rf"(?P<sign>[{DASHES}{_MARKERS}])[^{DASHES}{_MARKERS}\w|\n]*\Z")
+_SPACED_MINUS = re.compile(rf"\A([{DASHES}])\s+(?=[^\w\s]?\d)")
+"""A minus at the start of a quote, with a space after it."""
 _SIGN_REACH = 20
 """Number of characters before a place that may have its sign."""
 PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
@@ -207,6 +209,7 @@ def _iter_variants(whole: str, parts: Sequence[str], joined_words: frozenset[str
 
     yield read(parts)
     yield read([rf"\{part}" if part[0] in _MARKERS else part for part in parts])
+    yield read([_SPACED_MINUS.sub(r"\1", part) for part in parts])
     if len(parts) > 1:
         yield read([whole], ellipses=len(_ELLIPSIS.findall(whole)))
     # Punctuation at the ends may be the answer's, but a hyphen before a word belongs to the word.

@@ -20,7 +20,7 @@ from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import VisiblePiece
 from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_sign
 from roamtui.sentences import HARD_BREAK, iter_sentence_ends
-from roamtui.text import Bounds
+from roamtui.text import DASHES, Bounds
 
 CELL = 1
 """Flag of a word: a new cell of a row starts before it."""
@@ -50,7 +50,13 @@ _EXTRA_MARKUP = {
 """A highlight, the name that some pages give to a heading, and a link that is defined elsewhere."""
 _BRACKETED = re.compile(r"(?<!\^)[(（](?=[^\w()（）]*\d)(?>[^\w()（）]+|\d\w*)+(?:[)）]|\Z)")
 """Numbers and signs in brackets. The second bracket may be in another cell."""
-_WITHOUT_BRACKETS = {ord(bracket): "\u2060" for bracket in "()（）"}
+_JOINER = "\u2060"
+_WITHOUT_BRACKETS = {ord(bracket): _JOINER for bracket in "()（）"}
+_SIGNED_CELL = re.compile(
+    rf"(?:(?<=[{_CELL_EDGE}{_BAR}])|\A)(?P<sign>[ \xa0]*[{DASHES}])(?P<space>[ \xa0]+)"
+    rf"(?=[^\w\s]?\d[\d.,' ]*[^\w{_CELL_EDGE}{_BAR}]*(?:[{_CELL_EDGE}{_BAR}]|\Z))"
+)
+"""A minus before the number of a cell, with a space between the two."""
 _DIVIDED_WORD = re.compile(r"(?<![^\W_])[^\W_]+ ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*[^\W_]+")
 """A word that the end of a line divides. Some pages have a space before the hyphen."""
 _PUNCTUATED_WORD = re.compile(r"(?<![^\W_])[^\W_]+(?:[.‐‑-][^\W_]+)+|(?<!\d)\d+ [:/] \d+")
@@ -152,6 +158,10 @@ def read_plain_words(text: str, *, is_code: bool = False) -> TextWords:
         )
         position += len(line)
     return reader.get_words()
+
+
+def _join_sign(match: re.Match[str]) -> str:
+    return match["sign"] + _JOINER * len(match["space"])
 
 
 def widen_to_words(text: str, start: int, end: int) -> Bounds:
@@ -269,8 +279,9 @@ class _WordReader:
                 visible = pattern.sub(self._hide_markup, visible)
         for divided in (_DIVIDED_WORD, _PUNCTUATED_WORD) if self._joined_words else ():
             visible = divided.sub(self._hide_joined, visible)
-        self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
         self._is_row = _CELL_EDGE in visible or _BAR in visible
+        visible = _SIGNED_CELL.sub(_join_sign, visible) if self._is_row else visible
+        self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
         spaced_number = _SPACED_NUMBER_IN_ROW if self._is_row else _SPACED_NUMBER_IN_PROSE
         thousands = {
             space.end()
