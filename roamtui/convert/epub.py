@@ -5,6 +5,7 @@ No entity of the XML is expanded, and no other file is read.
 
 import posixpath
 from bisect import bisect_left
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,6 +13,7 @@ from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html import write_blocks
 from roamtui.convert.html_elements import BLOCKS, HEADINGS
+from roamtui.convert.html_links import name_headings
 from roamtui.convert.html_tree import read_page, read_style_sheet
 from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import ZipPackage
@@ -47,14 +49,16 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     pages = [key for key in listed if types.get(key, "").endswith(_PAGE_TYPES) and key not in (*nav, *ncx)]
     sheets = [part_names[key] for key, media_type in types.items() if media_type == "text/css"]
     styles = read_style_sheet("".join(decode_html(package.read(part))[0] for part in sheets))
-    blocks: list[str] = []
+    trees: dict[str, Any] = {}
     above = (0, 0)
     for part in dict.fromkeys(part_names[key] for key in pages):
         source, _ = decode_html(package.read(part, is_needed=True))
         page, _ = read_page(source, image_base=part, styles=styles)
         _superscript_note_marks(page)
         above = _set_headings(page, points.get(part, []), above)
-        blocks += write_blocks(page)
+        trees[part] = page
+    name_headings(trees, partial(_resolve_href, package))
+    blocks = [block for page in trees.values() for block in write_blocks(page)]
     title = next((join_text(element) for element in root.iter("{*}title")), "")
     return ConvertedText(text="\n\n".join(blocks) + "\n", title=title, notes=package.list_damage())
 

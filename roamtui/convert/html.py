@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from typing import Any
+from urllib.parse import unquote
 
 from lxml.etree import XPath, iterwalk
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
+from roamtui.convert.html_links import NAME, name_headings
 from roamtui.convert.html_tree import detect_code_language, read_page
 from roamtui.convert.list_numbers import format_list_number
 from roamtui.convert.markdown_table import write_table
@@ -80,8 +82,16 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     hidden elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url, finds_titles=True)
-    text = "\n\n".join(write_blocks(_find_main_part(root, title)))
+    part = _find_main_part(root, title)
+    own_url = (base_url or "").partition("#")[0]
+    name_headings({own_url: part}, _split_href, keeps_hrefs=base_url is not None)
+    text = "\n\n".join(write_blocks(part))
     return ConvertedText(text=text + "\n" if text else "", title=title)
+
+
+def _split_href(href: str, _: str) -> tuple[str, str]:
+    url, _, fragment = href.partition("#")
+    return url, unquote(fragment)
 
 
 def convert_html_file(
@@ -285,7 +295,8 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_BlockOrRun
 def _write_heading(element: Any) -> list[_BlockOrRun]:
     pieces = _write_marked_content(element, frozenset())
     title = _write_line(piece for piece in pieces if not isinstance(piece, _Block))
-    heading = write_heading(int(element.tag[1]), title) if title else ""
+    name = f" {{#{element.get(NAME)}}}" if element.get(NAME) else ""
+    heading = write_heading(int(element.tag[1]), title) + name if title else ""
     # In a broken page, a heading without an end may contain blocks.
     return [_Block(heading), *(piece for piece in pieces if isinstance(piece, _Block))]
 

@@ -142,6 +142,9 @@ def read_page(
     _promote_signatures(root)
     if finds_titles:
         promote_titles(root)
+    for heading in root.iter(*HEADINGS):  # before the tags in it that have ids are removed
+        for inner_id in [each.get("id") for each in heading.iter() if each.get("id")][:1]:
+            heading.set("id", inner_id)
     strip_tags(root, *_WITHOUT_MEANING)
     _convert_formulas(root)
     _wrap_loose_cells(root)

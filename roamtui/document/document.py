@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -16,7 +15,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from roamtui.commonmark import Definitions, parse_link_definitions
-from roamtui.markdown.anchors import extract_anchor
+from roamtui.markdown.anchors import extract_anchor, make_anchor
 from roamtui.text import compute_line_starts, estimate_tokens
 
 
@@ -132,20 +131,6 @@ def make_columns(rows: Sequence[NodeRow], length: int) -> NodeColumns:
 
 
 _MARKED_ID = re.compile(r"\{[^{}#\n]*+#([^\s{}]++)[ }]|\b(?:id|name)=[\"']?([^\"'\s>]++)[\"'\s>]")
-_NOT_PLAIN = re.compile(r"[^a-z0-9_\- ]")
-_ANCHOR_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"})
-"""Unicode categories of letters, their accents, digits and signs such as `_`."""
-
-
-def make_anchor(title: str) -> str:
-    """Return the anchor that GitHub gives to the first heading with this title."""
-    kept = _NOT_PLAIN.sub(
-        lambda match: match[0] if unicodedata.category(match[0]) in _ANCHOR_CATEGORIES else "",
-        title.strip().lower(),
-    )
-    return kept.replace(" ", "-")
-
-
 _SEPARATOR = "\x1f"
 
 

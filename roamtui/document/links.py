@@ -9,8 +9,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from msgspec import Struct
 
-from roamtui.document.document import Document, NodeKind, make_anchor
+from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
+from roamtui.markdown.anchors import make_anchor
 from roamtui.markdown.units import read_units
 from roamtui.sources.listing import DocumentFile, locate_document
 from roamtui.text import Span

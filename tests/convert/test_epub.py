@@ -129,3 +129,14 @@ def test_the_mark_of_a_note_never_joins_a_number() -> None:
     page = '<p>In 2024<a epub:type="noteref" href="#n">1<b>2</b></a>, 50<sup>3</sup> ships.</p>'
     text = convert_epub(pack(make_epub_parts({"one.xhtml": page})), "a.epub").text
     assert text == "In 2024[<sup>1**2**</sup>](#n), 50<sup>3</sup> ships.\n"
+
+
+def test_a_link_inside_a_book_leads_to_the_heading_of_its_target() -> None:
+    chapters = {
+        "one.xhtml": '<h1>One</h1><p><a href="two.xhtml">a</a> <a href="two.xhtml#n">b</a> <a href="#n">c</a></p>'
+        '<h2 id="n">Oars</h2><p><a href="two.xhtml#p">d</a> <a href="none.xhtml#n">e</a></p>',
+        "two.xhtml": '<h1>Two</h1><h2 id="n">Sails</h2><p id="p">Wide.</p>',
+    }
+    text = convert_epub(pack(make_epub_parts(chapters)), "a.epub").text
+    assert "[a](#two) [b](#n) [c](#one-n)\n\n## Oars {#one-n}\n\n[d](#n) [e](none.xhtml#n)" in text
+    assert text.endswith("# Two\n\n## Sails {#n}\n\nWide.\n")

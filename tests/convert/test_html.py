@@ -13,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.convert.html import convert_html, convert_html_file
+from roamtui.document.library import Library
+from roamtui.document.links import SectionLink, resolve_link
+from roamtui.document.parse import parse_document
 from roamtui.errors import SourceError
 from roamtui.markdown.blocks import Emphasis, Paragraph
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES
@@ -105,6 +108,27 @@ def test_any_page_opens_with_all_words_that_are_not_hidden(parts: Sequence[str |
     text = convert("".join(_write_page(part, words, is_shown=True) for part in parts))
     missing = [number for number, is_shown in enumerate(words, start=1) if is_shown and f"w{number}w" not in text]
     assert missing == []
+
+
+_HEADINGS = (
+    '<h2 id="s2">Fees due</h2>', '<h2><span id="s2">Fees due</span></h2>', '<a name="s2"></a><h2>Fees due</h2>',
+    '<section id="s2"><h2>Fees due</h2><p>b</section>',
+    '<h2>Fees due</h2><p id="s2">b', '<h2>Fees due<a id=s2></a></h2>',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("heading", _HEADINGS)
+@pytest.mark.parametrize("base_url", [None, "https://e.org/page?a=1"])
+def test_a_link_inside_a_page_leads_to_its_heading(heading: str, base_url: str | None) -> None:
+    text = convert(
+        f'<h1>T</h1><p>See <a href="#s2">this</a> and <a href="/#s2">that</a>.<h2>Other</h2>{heading}', base_url
+    )
+    assert text.count("{#") == text.count("## Fees due {#s2}") == 1
+    (link,) = [link for link in parse_markdown(text).links if link.href.endswith("page?a=1#s2") or link.href == "#s2"]
+    library = Library(source="a.html", root=parse_document(text, url=base_url))
+    found = resolve_link(link.href, library, library.root.ids[0])
+    assert isinstance(found, SectionLink)
+    assert library.node(found.section_id).title.startswith("Fees due")
 
 
 _CELLS = st.tuples(st.sampled_from(["one", "two 2", "3", "4", "", "long " * 50]), st.integers(0, 4), st.integers(0, 4))
