@@ -280,8 +280,9 @@ class TableScreen(Screen[None]):
         if (row := self._grid.current_row) is not None:
             cell = self._grid.current_cell
             best = cell.best_citation if cell is not None else None
-            target = SectionTarget(best.section_id, best) if best is not None else None
-            self.post_message(DocumentRequested(row.source, place=target))
+            # without a quote, the start of the document: only from a place, esc leads back to the table
+            place = SectionTarget(best.section_id, best) if best is not None else ""
+            self.post_message(DocumentRequested(row.source, place=place))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_add_column(self) -> None:

@@ -314,6 +314,9 @@ async def test_enter_shows_the_quote_of_a_cell_and_a_key_returns_to_the_table(fi
             ui.focus(Scope.READER)
             await ui.wait_until(lambda: ui.reader.has_focus)
             await ui.press_until(lambda: ui.app.screen is table, key)
+        await ui.press_until("– Not found: I looked for it everywhere.", "down", "right", "right")
+        await ui.press_until(lambda: isinstance(ui.app.screen, MainScreen) and ui.reader.has_focus, "enter")
+        await ui.press_until(lambda: ui.app.screen is table, "escape")
         await ui.press_until(MainScreen, "escape")
 
 
