@@ -230,6 +230,7 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
         notice = ui.find_id("Notice")
         await ui.run("global.add_source")
         await ui.wait_until("Add a source to this conversation")
+        assert "enter to add, tab to complete a path" in ui.words
         await ui.wait_until("A handbook")
         assert "What of fees?" not in ui.text
         await ui.press_until("▸ acts", *"acts", "slash", "enter")

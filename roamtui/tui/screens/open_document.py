@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from typing import ClassVar
 
 from msgspec.structs import replace
 from textual import events, on, work
@@ -49,12 +50,14 @@ class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
     BINDINGS = make_bindings(Scope.START, Scope.GLOBAL, works_in=(Scope.START,))
+    VERB: ClassVar[str] = "open"
+    """What enter does with a source."""
 
     def __init__(self, services: Services, keys: Keymap, title: Content | str) -> None:
         """Offer the sources that `services` lists, and those that a person types."""
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         others = f", {complete_key} to complete a path, {help_key} for help, "
-        foot = make_foot("enter to open", "esc to clear or close", between=others)
+        foot = make_foot(f"enter to {self.VERB}", "esc to clear or close", between=others)
         super().__init__(title, foot, placeholder="A path, a URL, or text to filter the list")
         self._services = services
         self._offers: tuple[StartOffer, ...] = ()
@@ -88,10 +91,14 @@ class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
         ]
         rows = lay_out_columns(items, typed, self.list.line_width)
         if typed and ("://" in typed or os.path.lexists(expand_user(typed))):
-            yield _make_typed_row(typed)
+            yield self._make_typed_row(typed)
         yield from rows
         if url := suggest_url(typed):
-            yield _make_typed_row(url)
+            yield self._make_typed_row(url)
+
+    def _make_typed_row(self, source: str) -> Row[StartOffer]:
+        offer = StartOffer(group=OfferGroup.TYPED, name=sanitise_line(source), note="", source=source)
+        return Row(offer, Content.assemble(offer.name, (f"  enter {self.VERB}s it", "$muted")))
 
     @override
     def choose(self, item: StartOffer) -> None:
@@ -221,6 +228,8 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
 class AddSourceDialog(SourceDialog[str | None]):
     """Lets a person choose a source to add to the conversation. The result is its name, or None."""
 
+    VERB = "add"
+
     def __init__(self, services: Services, keys: Keymap) -> None:
         super().__init__(services, keys, "Add a source to this conversation")
 
@@ -232,11 +241,6 @@ class AddSourceDialog(SourceDialog[str | None]):
     def list_offers(self) -> tuple[StartOffer, ...]:
         offers = super().list_offers()
         return tuple(offer for offer in offers if offer.conversation_id is None and offer.model is None)
-
-
-def _make_typed_row(source: str) -> Row[StartOffer]:
-    offer = StartOffer(group=OfferGroup.TYPED, name=sanitise_line(source), note="", source=source)
-    return Row(offer, Content.assemble(offer.name, ("  enter opens it", "$muted")))
 
 
 def _make_file_offer(path: str, note: str = "") -> StartOffer:
