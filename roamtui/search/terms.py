@@ -156,9 +156,8 @@ def find_abbreviations(text: str) -> frozenset[str]:
     """Return the words in capitals, such as "IT" and "US", or none if the whole text is in capitals."""
     if text.isupper():
         return frozenset()
-    return frozenset(
-        map(normalise_term, (word for word in _WORD.findall(text) if word[1:] and word.isupper()))
-    )
+    capitals = (word for word in _WORD.findall(text) if len(word) > 1 and word.isupper())
+    return frozenset(map(normalise_term, capitals))
 
 
 def _iter_terms(text: str) -> Iterator[str]:
