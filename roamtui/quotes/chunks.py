@@ -100,6 +100,8 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
     if chunk.isascii() and chunk.isalpha():
         return (Word(0, len(chunk), hash(chunk), (hash(chunk.lower()),)),)
     words: list[Word] = []
+    after_parts: set[int] = set()
+    """Where letters follow a part that itself follows letters, as in `un¹safe`: no quote begins there."""
     position = 0
     for match in _PARTS.finditer(chunk):
         start, end = match.span()
@@ -124,8 +126,15 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
                 is_after_letter = is_power and chunk[start - 1].isalpha()
                 words.append(word._replace(loose=word.loose[1:]) if is_after_letter else word)  # m2 is m²
         position = end
+        if match.lastgroup not in ("dash", "character") and chunk[start - 1 : start].isalpha():
+            after_parts.add(end)
     words += _read_runs(chunk, position, len(chunk))
-    return tuple(words)
+    return tuple(
+        word._replace(flags=word.flags | INSIDE)
+        if word.start in after_parts and chunk[word.start].isalpha()
+        else word
+        for word in words
+    )
 
 
 @lru_cache(maxsize=1 << 14)
