@@ -18,7 +18,8 @@ def update_fence(opening: str, line: str) -> str:
     match = _FENCE.match(line)
     if opened is None:
         return line if match and not (match["mark"][0] == "`" and "`" in match["info"]) else ""
-    if match is None or not set(match["around"]).issubset("> \t"):
+    marks = set(opened["around"]).intersection(">").union(" \t")  # a mark of a list would begin another item
+    if match is None or not marks.issuperset(match["around"]):
         return opening
     is_end = match["mark"].startswith(opened["mark"]) and not match["info"].strip()
     return "" if is_end else opening

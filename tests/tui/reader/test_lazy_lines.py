@@ -27,7 +27,7 @@ def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> N
 
 @pytest.mark.parametrize("fence", ["```", "~~~~", "   ```"])
 def test_nothing_is_cut_inside_a_fence(fence: str) -> None:
-    text = f"Before.\n\n{fence}py\n" + "code = 1\n\nmore\n\n" * 2_000 + f"{fence}\n\nAfter.\n"
+    text = f"Before.\n\n{fence}py\n" + "code = 1\n\n> ```\n- ```\n\n" * 2_000 + f"{fence}\n\nAfter.\n"
     chunks = split_chunks(text, 0, len(text), [])
     first, *inside, last = chunks
     assert len(inside) > 2
