@@ -71,7 +71,7 @@ _FURTHER_PARTS: Mapping[str, Iterable[Scope]] = {
     "global.quit": Scope,
     "global.suspend": Scope,
     "chat.retry": DOCUMENT_PARTS,
-    "chat.select_citation": DOCUMENT_PARTS,
+    "chat.select_quote": DOCUMENT_PARTS,
 }
 """By action id: the parts of the app where it works too."""
 
@@ -240,7 +240,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.CHAT: (
         _by_key("show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
         _by_key(
-            "select_citation",
+            "select_quote",
             " ".join(DIGITS),
             "quote",
             "In any pane: select a quote of the answer by its number.",

@@ -89,7 +89,7 @@ def test_an_override_replaces_all_keys_of_an_action_and_one_taken_from_another_i
     [
         ("table.run", "f3", "global.choose_theme"),
         ("section.open", "ctrl+r", "chat.retry"),
-        ("section.pin", "7", "chat.select_citation"),
+        ("section.pin", "7", "chat.select_quote"),
         ("start.complete", "f4", "global.conversations"),
         ("saved.edit", "ctrl+q", "global.quit"),
     ],

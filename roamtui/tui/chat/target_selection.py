@@ -108,8 +108,8 @@ class TargetSelection:
         top = round(self._log.scroll_y)
         return lines[-1] >= top and lines[0] < top + self._log.size.height
 
-    def select_citation(self, number: int) -> bool:
-        """Select a citation of an answer by its number. Return whether there is one."""
+    def select_quote(self, number: int) -> bool:
+        """Select a quote of an answer by its number. Return whether there is one."""
         view = self._find_cited(number)
         if view is None or not 0 < number <= len(view.source_range):
             return False

@@ -228,7 +228,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selected_place
         if section_id is None and self.panes.scope is Scope.CHAT:
             down, up = (self.keys.first_keys[name] for name in ("move.down", "move.up"))
-            self.post_message(StatusMessage(f"Select a passage or a citation first ({down}, {up})"))
+            self.post_message(StatusMessage(f"Select a passage or a quote first ({down}, {up})"))
         return section_id, span
 
     def action_apply(self, command_name: str) -> None:
@@ -263,7 +263,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         number = self._digit
         self._digit = 0  # a click on the hint comes without a digit
         cursor = self.chat_log.target_selection
-        if not cursor.select_citation(number):
+        if not cursor.select_quote(number):
             words = f"There is no quote {number}" if number else "Press the number of a quote"
             self.post_message(StatusMessage(words))
         elif isinstance(target := cursor.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
