@@ -45,10 +45,14 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
     assert f"preferred roamtui's answers {preferred} times and the agent's {preferred_grep} times" in _SENTENCES
     assert f"called {right} and {right_grep} right without a gap" in _SENTENCES
     assert f"roamtui sent {float(tokens):.1f} times as many tokens" in _SENTENCES
-    other = rows["other questions, with the newer instruction"]
-    _, count, preferred, preferred_grep, _, right, right_grep, tokens = other
-    assert f"of {count} other questions, {preferred} and {preferred_grep} answers were preferred" in _SENTENCES
-    assert f"{right} and {right_grep} were right, and roamtui sent {float(tokens):.1f} times as many" in _SENTENCES
+    others = [rows[f"other questions, with {name} instruction"] for name in ("the newer", "today's")]
+    count, preferred, preferred_grep, _, right, right_grep = (
+        sum(map(int, column)) for column in list(zip(*others, strict=True))[1:7]
+    )
+    assert f"Of {count} other questions, with newer instructions, {preferred} and {preferred_grep}" in _SENTENCES
+    assert f"were preferred, and {right} and {right_grep} were right" in _SENTENCES
+    newer, todays = (f"{float(row[7]):.1f} times as many" for row in others)
+    assert f"{newer} tokens for {others[0][1]} of them, and {todays} for {others[1][1]}, with today's" in _SENTENCES
 
     searches = {row[0].partition(" ")[0]: row for row in _read_rows("Compared with plain search")}
     for title, name in _SETS.items():
