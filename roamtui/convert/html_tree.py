@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from lxml.etree import ErrorTypes, HTMLParser, XPath, fromstring, strip_elements, strip_tags
+from lxml.etree import ErrorTypes, HTMLParser, fromstring, iterwalk, strip_elements, strip_tags
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.html_elements import (
@@ -55,11 +55,6 @@ _HIDDEN_CLASSES = frozenset(
     {"linenos", "lineno", "mw-editsection", "skip-link", "breadcrumb", "breadcrumbs", "viewcode-link"}
 )
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
-_TITLE_BEFORE = XPath(
-    f"ancestor-or-self::*[{' or '.join(f'ancestor::{name}' for name in HEADINGS)}]"
-    "/preceding-sibling::node()/descendant-or-self::text()"
-)
-"""The texts before an element in its title."""
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _FORMULAS_XPATH = r"//text()[contains(., '\(') or contains(., '\[')][not(ancestor::pre or ancestor::code)]"
 _TEX_CLASSES = frozenset({"math", "arithmatex"})
@@ -135,6 +130,8 @@ def read_page(
     own_sheet = "".join(style.text or "" for style in root.iter("style"))
     looks = _apply_styles(root, styles or {}, read_style_sheet(own_sheet))
     _clean(root, controlled_ids, base_url, image_base)
+    for title in root.iter(*HEADINGS):
+        _empty_buttons_after_words(title)
     has_sign_fonts = any(map(SYMBOL_FONT.search, (source, *looks)))
     for element in root.iter() if has_sign_fonts else ():
         if SYMBOL_FONT.fullmatch(font := _get_font(element)):
@@ -219,6 +216,19 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
         follows = element.tail or ("" if element.getnext() is None else "x")
         if parts_words and follows[:1].isalnum() and next(element.iterancestors("pre"), None) is None:
             element.tail = f" {element.tail or ''}"
+
+
+def _empty_buttons_after_words(title: Any) -> None:
+    """Empty the buttons after the words of a title, such as one that copies a link."""
+    has_words = False
+    after: list[Any] = []
+    for event, element in iterwalk(title, events=("start", "end")):
+        if event == "start" and element.tag == "button" and has_words:
+            after.append(element)
+        text = element.text if event == "start" else element.tail
+        has_words = has_words or any(map(str.isalpha, text or ""))
+    for button in after:
+        button.clear(keep_tail=True)
 
 
 def _iter_remaining(root: Any) -> Iterator[Any]:
@@ -374,11 +384,8 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         or _repeats_formula(element)
     ):
         return True
-    if element.tag == "button":
-        # A button after the words of a title, such as one that copies a link, is not part of it.
-        texts_before = _TITLE_BEFORE(element)
-        if element.xpath("ancestor::pre") or any(map(str.isalpha, "".join(texts_before))):
-            return True
+    if element.tag == "button" and next(element.iterancestors("pre"), None) is not None:
+        return True
     if element.tag == "footer":  # the footer of a quote names who said it
         return next(element.iterancestors("blockquote", "figure"), None) is None
     is_invisible = (
