@@ -45,14 +45,12 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
     assert f"preferred roamtui's answers {preferred} times and the agent's {preferred_grep} times" in _SENTENCES
     assert f"called {right} and {right_grep} right without a gap" in _SENTENCES
     assert f"roamtui sent {float(tokens):.1f} times as many tokens" in _SENTENCES
-    others = [rows[f"other questions, with {name} instruction"] for name in ("the newer", "today's")]
-    count, preferred, preferred_grep, _, right, right_grep = (
-        sum(map(int, column)) for column in list(zip(*others, strict=True))[1:7]
-    )
-    assert f"Of {count} other questions, with newer instructions, {preferred} and {preferred_grep}" in _SENTENCES
-    assert f"were preferred, and {right} and {right_grep} were right" in _SENTENCES
-    newer, todays = (f"{float(row[7]):.1f} times as many" for row in others)
-    assert f"{newer} tokens for {others[0][1]} of them, and {todays} for {others[1][1]}, with today's" in _SENTENCES
+    newer, todays = (rows[f"other questions, with {name} instruction"] for name in ("the newer", "today's"))
+    sums = [int(first) + int(second) for first, second in zip(newer[1:7], todays[1:7], strict=True)]
+    assert f"Of {sums[0]} other questions, with newer instructions, {sums[1]} and {sums[2]} answers" in _SENTENCES
+    assert f"were preferred, and {sums[4]} and {sums[5]} were right" in _SENTENCES
+    assert f"{float(newer[7]):.1f} times as many tokens for {newer[1]} of them" in _SENTENCES
+    assert f"{float(todays[7]):.1f} times as many for {todays[1]}, with today's" in _SENTENCES
 
     searches = {row[0].partition(" ")[0]: row for row in _read_rows("Compared with plain search")}
     for title, name in _SETS.items():
