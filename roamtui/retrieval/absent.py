@@ -16,6 +16,7 @@ from roamtui.search.terms import (
     detect_language,
     extract_query_terms,
     extract_quoted_phrases,
+    find_abbreviations,
     list_similar_words,
     normalise_term,
     normalise_unicode,
@@ -75,18 +76,21 @@ def list_absent_names(query: str, library: Library) -> list[str]:
 def expand_abbreviations(question: str, library: Library) -> str:
     """Add the words of abbreviations to a question: "agm annual general meeting", if a text has this phrase.
 
-    An abbreviation is a word that no text has, but whose letters are the capitals of words in a row without
-    stop words. The word itself stays, because a phrase may fit by chance, as "Customer Agreement Terms" fits
-    "cat". All texts are scanned, unless the library is too long, so call this in a thread: 5 MB take 0.1 s
-    for each such word.
+    An abbreviation is a word that no text has, but whose letters are the first ones of words in a row without
+    stop words. Either it or these words must have capitals. The word itself stays, because a phrase may fit
+    by chance, as "Customer Agreement Terms" fits "cat". All texts are scanned, unless the library is too
+    long, so call this in a thread: 5 MB take 0.1 s for each such word.
     """
     texts = [document.text for document in library.documents]
     pieces = [*chain.from_iterable(map(_iter_pieces, texts))] if _is_scannable(texts) else []
+    in_capitals = find_abbreviations(question)
     for word in filter(_ABBREVIATION.fullmatch, extract_query_terms(question)):
         whole = re.compile(rf"\b{word}\b", re.IGNORECASE)
         if any(map(whole.search, pieces)):
             continue
-        first, *others = list(word.upper())
+        first, *others = [
+            f"[{letter}{letter.upper()}]" if word in in_capitals else letter.upper() for letter in word
+        ]
         rest = "".join(rf"[\s-]+{initial}[^\W\d_]+" for initial in others)
         # It is faster to look at what is before the first letter only after that letter is found.
         pattern = re.compile(rf"{first}(?<![^\W_]{first})[^\W\d_]+{rest}")

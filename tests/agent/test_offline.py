@@ -215,15 +215,15 @@ async def test_an_answer_says_if_only_a_part_of_the_document_was_compared_by_mea
     assert said == [True, True, False], answers
 
 
-async def test_an_abbreviation_is_answered_like_its_words() -> None:
-    text = "# Club\n\n## Meetings\n\nThe Annual General Meeting takes place in March.\n"
-    answer, words = [
-        await make_talk(text).ask(question) for question in ("When is the agm?", "When is the annual general meeting?")
-    ]
+@pytest.mark.parametrize(("written", "typed"), [("Annual General Meeting", "agm"), ("annual general meeting", "AGM")])
+async def test_an_abbreviation_is_answered_like_its_words(written: str, typed: str) -> None:
+    text = f"# Club\n\n## Meetings\n\nThe {written} takes place in March.\n"
+    question = f"When is the {typed}?"
+    answer, words = [await make_talk(text).ask(each) for each in (question, "When is the annual general meeting?")]
     assert answer.citations
     assert (answer.answer, answer.citations) == (words.answer, words.citations)
     talk = make_talk(text)
-    await talk.ask("When is the agm?")
+    await talk.ask(question)
     state = talk.agent.conversation.state
     cards = AnswerReport(state.exchanges[-1], state.library).list_cards()
     assert [card.label for card in cards] == ["has: annual general meeting"]

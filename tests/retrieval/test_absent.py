@@ -36,9 +36,10 @@ def test_absent_words_are_one_clause(count: int, clause: str) -> None:
         ("Can I bring my cat?", "Can I bring my cat customer agreement terms?"),
         ("Is my Dog insured, and is there a fee?", "Is my Dog insured, and is there a fee?"),
         ("May CLI cover TSG, SGR, PDQ and NS?", "May CLI club liability insurance cover TSG, SGR, PDQ and NS?"),
+        ("Is my DOG insured?", "Is my DOG driver ordering goods insured?"),
     ],
 )
-def test_the_words_of_an_abbreviation_with_capitals_are_added_to_it(question: str, expanded: str) -> None:
+def test_the_words_of_an_abbreviation_are_added_to_it_if_it_or_they_have_capitals(question: str, expanded: str) -> None:
     text = (
         "The Annual General Meeting. The Club Liability\nInsurance. The small guests. No Smoking. Pay Day Quiz, PDQ.\n"
         "Each driver ordering goods comes to an ANNUAL GENERAL MEETING. Free entry every day.\n"
