@@ -53,7 +53,7 @@ from roamtui.retrieval.absent import (
     list_absent_names,
 )
 from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_all_passages, list_found_words
-from roamtui.retrieval.question_search import names_subject, search_question
+from roamtui.retrieval.question_search import list_follow_up_parts, search_question
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
@@ -258,7 +258,7 @@ def _search(questions: Sequence[str], state: ConversationState, searcher: Search
         return _Found(question=question, query=query)
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
-    follow_up = question if query != question and names_subject(question) else ""
+    follow_up = list_follow_up_parts(questions) if query != question else ()
     passages = choose_passages(
         state.library, query, hits, follow_up=follow_up, pieces=pieces, compare=searcher.compare
     )

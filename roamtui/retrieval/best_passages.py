@@ -76,13 +76,13 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     is_asked_for: bool = False
     """Whether the question asks for its section."""
     has_own_words: bool = True
-    """Whether it has a word of a follow-up itself, and not only of the question before it."""
+    """Whether it has a word of a follow-up itself, and one of what this keeps of the question before it."""
 
     @property
     def is_near(self) -> bool:
         """Whether it is asked for, near the question in meaning with a sentence, or not compared.
 
-        If it was not compared, it needs a word of a follow-up.
+        If it was not compared, it needs words of a follow-up.
         """
         is_near = self.has_own_words if self.similarity is None else self.similarity >= NEAR_SIMILARITY_MIN
         return self.is_asked_for or is_near
@@ -122,22 +122,22 @@ def choose_passages(
     question: str,
     hits: Sequence[Hit],
     *,
-    follow_up: str = "",
+    follow_up: Sequence[str] = (),
     pieces: Iterable[Span] = (),
     compare: Comparison | None = None,
 ) -> Sequence[FoundPassage]:
     """Choose passages of the hits and the sections below them, the likeliest first. Sections stay together.
 
-    Passages of sections that the question asks for come first, then those with words of a follow-up itself.
-    There are none unless a section is asked for, or something is near the question: a passage by its words, a
-    section by its meaning, or a title that has all words of the question. A question without a content word,
-    such as "who is it for?", always gets passages.
+    Passages of sections that the question asks for come first, then those with words of each part of a
+    follow-up. There are none unless a section is asked for, or something is near the question: a passage by
+    its words, a section by its meaning, or a title that has all words of the question. A question without a
+    content word, such as "who is it for?", always gets passages.
 
     Args:
         library: Has the sections.
         question: Any text.
         hits: Sections, best first.
-        follow_up: The last question alone, if `question` also has the words of the one before it.
+        follow_up: The parts of the last question, if `question` also has the words of the one before it.
         pieces: Parts of the hits that are near the question in meaning, nearest first.
         compare: Compares sentences by their meaning. With it and `pieces`, 77 instead of 58 of 96 questions
             in everyday words have an answer among their passages.
@@ -430,7 +430,9 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
 class _TermWeights:
     """The weights of the words of a question, their synonyms and corrections."""
 
-    def __init__(self, question: str, follow_up: str, texts: Sequence[str], tables: Iterable[str]) -> None:
+    def __init__(
+        self, question: str, follow_up: Sequence[str], texts: Sequence[str], tables: Iterable[str]
+    ) -> None:
         """Weigh the words by how rare they are in the texts. Their rows may be joined with those of `tables`.
 
         A word that no text has, and that looks like a mistyped stop word, such as "whats", does not count.
@@ -444,7 +446,8 @@ class _TermWeights:
         terms = kept_terms or matcher.terms
         related = list_related_words(matcher, texts, present=counts.keys())
         count = len(texts) + _OTHER_TEXTS
-        own_terms = matcher.find_terms(follow_up)
+        own_parts = [*filter(None, map(matcher.find_terms, follow_up))]
+        own_terms = next(iter(own_parts), frozenset[str]())
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts, and lower if
         only the question before a follow-up has it."""
@@ -457,8 +460,8 @@ class _TermWeights:
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.INDIRECT_WEIGHT * self.weights[term]
-        self.own_words = own_terms.union(*(related[term] for term in own_terms))
-        """The words of a follow-up itself, with synonyms and corrections. Empty if there is none."""
+        self.own_parts = [part.union(*map(related.__getitem__, part)) for part in own_parts]
+        """The words of each part of a follow-up, with synonyms and corrections."""
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
@@ -551,5 +554,5 @@ def _score_passage(
         section_id=section_id,
         span=node.own_content_span.get_part(*bounds),
         score=sum(shares) / 2 if own_words else 0.0,
-        has_own_words=not weights.own_words or not weights.own_words.isdisjoint(own_words),
+        has_own_words=not any(map(own_words.isdisjoint, weights.own_parts)),
     )

@@ -84,10 +84,20 @@ def stands_alone(question: str) -> bool:
     return len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
 
 
-def names_subject(question: str) -> bool:
-    """Return whether a follow-up names something of its own, like "and for a car?", not "and what else?"."""
-    words = _split_follow_up(question)
-    return bool(words) and words[0] not in ASKING_WORDS
+def list_follow_up_parts(questions: Sequence[str]) -> tuple[str, ...]:
+    """List what a follow-up is about: itself, and what it keeps of the question that it completes.
+
+    "And for a car?" keeps "what is the fee" of "what is the fee for a van?": it replaces what follows its
+    first word there. There are no parts if it names nothing of its own, like "and what else?".
+    """
+    *_, last = questions
+    words = _split_follow_up(last)
+    if not words or words[0] in ASKING_WORDS:
+        return ()
+    kept, *replaced = re.split(
+        rf"\b{words[0]}\b", complete_follow_up(questions).removesuffix(last), flags=re.IGNORECASE
+    )
+    return (last, kept) if len(replaced) == 1 else (last,)
 
 
 def _split_follow_up(question: str) -> Sequence[str]:

@@ -409,6 +409,13 @@ async def test_a_follow_up_says_with_what_it_was_searched() -> None:
     assert "Searched with the question before: “How much does a bicycle cost? And for a car?”." in answer.answer
 
 
+async def test_what_a_follow_up_has_in_common_with_what_it_keeps_comes_first() -> None:
+    talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
+    await talk.ask("What is the deposit for a cargo bike?")
+    answer = await talk.ask("and for a bicycle?")
+    assert answer.citations[0].key_sentence.shown == "Class D | Deposit: £40"
+
+
 async def test_the_words_of_a_follow_up_itself_come_first() -> None:
     talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
     await talk.ask("how much is the annual fee?")
