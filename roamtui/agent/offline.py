@@ -231,8 +231,9 @@ def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     If nothing is near, and the document is short, find all of its passages. Of a question about a section,
     a person wants to know that the section lacks it.
     """
-    *earlier, last = state.questions
-    question = expand_abbreviations(last, state.library)
+    *past, current = state.exchanges
+    earlier = [exchange.expanded_question or exchange.question for exchange in past]
+    question = expand_abbreviations(current.question, state.library)
     found = _search([*earlier, question], state, searcher)
     if earlier and not found.passages:
         alone = _search([question], state, searcher)

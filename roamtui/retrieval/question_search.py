@@ -16,7 +16,7 @@ from roamtui.retrieval import policy
 from roamtui.search.base import Hit
 from roamtui.search.lexicon import ASKING_WORDS, make_pattern
 from roamtui.search.searcher import Searcher
-from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
+from roamtui.search.terms import TermMatcher, tokenise
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
 """The start of a follow-up question, such as "and" or "what about"."""
@@ -69,19 +69,27 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
 
 
 def complete_follow_up(questions: Sequence[str]) -> str:
-    """Return the last question. If it is a short follow-up, the last full question comes before it."""
+    """Return the last question. If it is a follow-up, the last full question comes before it."""
     full = ""
     question = ""
     for question in questions:
-        if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > policy.FOLLOW_UP_TERMS_MAX:
+        if not _is_follow_up(question):
             full = question
     return question if full == question else f"{full} {question}".strip()
+
+
+def _is_follow_up(question: str) -> bool:
+    """Return whether a question has no content word, or starts like a follow-up and is short."""
+    matcher = TermMatcher.for_question(question)
+    is_short = len(matcher.terms) <= policy.FOLLOW_UP_TERMS_MAX
+    return matcher.is_vague or (is_short and _FOLLOW_UP.match(question) is not None)
 
 
 def stands_alone(question: str) -> bool:
     """Return whether a follow-up is a question by itself, like "and how do I pay?", not "and for a car?"."""
     words = _split_follow_up(question)
-    return len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
+    is_asked = len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
+    return is_asked and not TermMatcher.for_question(question).is_vague
 
 
 def list_follow_up_parts(questions: Sequence[str]) -> tuple[str, ...]:

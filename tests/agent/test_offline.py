@@ -409,6 +409,14 @@ async def test_a_follow_up_says_with_what_it_was_searched() -> None:
     assert "Searched with the question before: “How much does a bicycle cost? And for a car?”." in answer.answer
 
 
+async def test_a_question_without_a_content_word_is_searched_with_the_one_before() -> None:
+    talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
+    await talk.ask("When is the AGM?")
+    answer = await talk.ask("How many must be there?")
+    assert talk.queries == ("When is the AGM annual general meeting? How many must be there?",)
+    assert "a quorum of 45 members" in (answer.citations[0].quote or "")
+
+
 async def test_what_a_follow_up_has_in_common_with_what_it_keeps_comes_first() -> None:
     talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
     await talk.ask("What is the deposit for a cargo bike?")
