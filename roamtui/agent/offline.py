@@ -179,8 +179,9 @@ def _write_lead(
     """Write the text above the cards: the passages are only the nearest, or nothing was found.
 
     The text also names words of the question that are nowhere. It says that nothing is near only if all
-    sections were compared by meaning. If nothing was found, it names sections that have a word of the
-    question, and words that are similar to mistyped ones, because only a person can tell what was meant.
+    sections were compared by meaning, and none of the best has a word of the question. If nothing was found,
+    it names sections that have such a word, and words that are similar to mistyped ones, because only a
+    person can tell what was meant.
     """
     library = state.library
     clause = format_absence_clause(list_absent_names(found.question, library))
@@ -200,10 +201,12 @@ def _write_lead(
         coverage = measure_coverage(library, state.exchanges[-1].within)
         has_vectors = compared.is_complete and compared.total > 0
         is_compared = has_vectors and searcher.knows_language_of(found.query)
-        nothing = "nothing near the question was" if is_compared else "too few words of the question were"
+        places = "; ".join(_list_places_of_words(found.question, found.hits, library))
+        is_far = is_compared and not places
+        nothing = "nothing near the question was" if is_far else "too few words of the question were"
         stopped = StopReason.NOT_FOUND
         lead = f"Not found: {format_absence(coverage, f'{nothing} found', clause)}"
-        if places := "; ".join(_list_places_of_words(found.question, found.hits, library)):
+        if places:
             lead = f"{lead} Some of its words were found: {places}."
         similar = find_similar_words(found.question, library).items()
         if typed := ", ".join(f"“{other}” for “{word}”" for word, other in similar):
