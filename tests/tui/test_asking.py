@@ -223,7 +223,8 @@ async def test_what_search_found_and_the_model_did_not_read_is_opened_and_asked_
         f"## Pump {number}\n\nIt needs {number} litres. {flow}\n\n" for number in range(10, 18)
     )
     ids = [find_id(make_app(text=text), f"Pump {number}") for number in range(10, 18)]
-    hits = [Hit(section_id=one, score=1.0, snippet="", why="") for one in ids]
+    scores = [*[1.0] * 6, 0.1, 0.1]  # the last two are too far behind for an excerpt
+    hits = [Hit(section_id=one, score=score, snippet="", why="") for one, score in zip(ids, scores, strict=True)]
     search = ScriptedReply(text="", calls=(("search_sections", {"queries": ["litres"]}),))
     proven = f"“It needs 10 litres.” [{ids[0]}]"
     app = make_app([search, proven, proven], text=text, searcher=lambda _: FakeSearcher(*hits))
