@@ -16,13 +16,16 @@ from textual import events
 from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
 from textual.widgets import Input, TextArea
+from textual.worker import WorkerError
 
 from roamtui.sanitiser import sanitise_paste
 
 TYPING_SECONDS = 1.0
 """People who type seldom pause longer than this between two keys."""
+LOADING = "loading"
+"""The group of the workers that load the list of a screen."""
 _WAIT_SECONDS_MAX = 1.0
-"""Time to wait for a widget to handle a key. A widget that was removed never answers."""
+"""Time to wait for a widget to handle a key, and for a list to load. A removed widget never answers."""
 _TYPED_AHEAD_SECONDS = 0.5
 """Keys that arrive this soon were typed before the app took over the terminal, so Enter is a line feed."""
 _PAUSE_SECONDS = 0.5
@@ -79,7 +82,15 @@ class KeyQueue:
                 # First wait for the widget that got the key, then for the one that has the focus now.
                 await _wait_until_idle(target)
                 await _wait_until_idle(self._app.focused or self._app.screen)
+                await self._wait_until_loaded()
                 self.waiting.task_done()
+
+    async def _wait_until_loaded(self) -> None:
+        """Wait for the list of the screen on top, because keys act on the item under its cursor."""
+        screen = self._app.screen
+        loading = [each.wait() for each in self._app.workers if (each.group, each.node) == (LOADING, screen)]
+        with suppress(TimeoutError, WorkerError):
+            await asyncio.wait_for(asyncio.shield(asyncio.gather(*loading)), _WAIT_SECONDS_MAX)
 
 
 async def _wait_until_idle(target: DOMNode) -> None:

@@ -1,14 +1,19 @@
 """Keys: those typed at once go where they would have gone one by one, and what is typed into a text field is text."""
 
+import threading
+from pathlib import Path
+
 import pytest
 from textual import events
 from textual.widgets import Input, TextArea
+from typing_extensions import override
 
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.errors import ModelError, SourceError
 from roamtui.tui.actions import make_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screen_words import format_error
+from roamtui.tui.screens.conversations import ConversationsDialog
 from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, make_options
@@ -20,6 +25,24 @@ async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away() -> Non
     async with running(make_app()) as ui:
         ui.type_at_once(*(["ctrl+p", "escape"] * 8), *"abc")
         await ui.wait_until(lambda: ui.box.text == "abc")
+
+
+async def test_keys_typed_ahead_wait_for_the_list_that_they_act_on(tmp_path: Path) -> None:
+    gate = threading.Event()
+
+    class SlowStore(ConversationStore):
+        @override
+        def list(self) -> tuple[ConversationSummary, ...]:
+            gate.wait()
+            return super().list()
+
+    async with running(make_app(["Forty."], store=SlowStore(tmp_path))) as ui:
+        await ui.ask("How many loaves?")
+        ui.type_at_once("f4", "e", *"dew", "enter")
+        await ui.wait_until(ConversationsDialog)
+        await ui.pause()
+        gate.set()
+        await ui.wait_until("Renamed to “How many loaves?dew”")
 
 
 TYPED = "3123 /?BCEGNUZabdefghijklmnopqrstuvwxyz.<>[]{}"

@@ -25,6 +25,7 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import make_short_name
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import Services
+from roamtui.tui.key_queue import LOADING
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import (
     ConfirmDialog,
@@ -63,7 +64,7 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
         self._switching: Worker[None] | None = None
 
     @on(events.Mount)
-    @work(group="loading", exit_on_error=False)
+    @work(group=LOADING, exit_on_error=False)
     async def _load(self) -> None:
         saved = await asyncio.to_thread(self._store.list)
         listed = [item for item in saved if item.is_listed or self._is_current(item)]

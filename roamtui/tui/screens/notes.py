@@ -26,6 +26,7 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.text import Span, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts, wrap
+from roamtui.tui.key_queue import LOADING
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.screen_words import format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
@@ -54,7 +55,7 @@ class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
         )
 
     @on(events.Mount)
-    @work(group="loading", exit_on_error=False)
+    @work(group=LOADING, exit_on_error=False)
     async def _load(self) -> None:
         self._library = await self._agent.conversation.load_all()
         notes = await asyncio.to_thread(self._store.read)
