@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import get_args
@@ -30,6 +31,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, format_reason
 from roamtui.paths import get_conversations_path
+from roamtui.sources.source_names import split_sources
 from roamtui.text import format_count
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
@@ -332,10 +334,21 @@ class ConversationStore:
         Without a `source`, it may be about any document that is still there. Conversations of `roamtui ask`
         count only `with_one_shots`. Raise `StoreError` if there is no such conversation.
         """
+        same_documents = ""
+        wanted = {*split_sources(source)} if source is not None else set()
         for summary in self._iter_summaries():
-            is_about = not is_source_missing(summary.source) if source is None else summary.source == source
-            if is_about and not summary.problem and (with_one_shots or not summary.is_one_shot):
+            if summary.problem or (summary.is_one_shot and not with_one_shots):
+                continue
+            if summary.source == source or (source is None and not is_source_missing(summary.source)):
                 return summary
+            names = (summary.source, *summary.added_sources)
+            if not same_documents and wanted == {*chain.from_iterable(map(split_sources, names))}:
+                same_documents = summary.id
+        if same_documents:
+            raise StoreError(
+                "These documents were opened in another order, or one was added later."
+                f" To continue, run `roamtui --conversation {same_documents}`."
+            )
         about = "" if source is None else " about this document"
         raise StoreError(
             f"No conversation{about} can be continued. To start one, name a document and leave out"

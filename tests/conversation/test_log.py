@@ -14,9 +14,17 @@ from msgspec.structs import replace
 
 from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationRenamed, Origin, QuestionAsked, QuestionsRewound, WarningRaised
+from roamtui.conversation.events import (
+    ConversationRenamed,
+    DocumentIdentified,
+    Origin,
+    QuestionAsked,
+    QuestionsRewound,
+    WarningRaised,
+)
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.update import CloseSections, FoldNodes, OpenSections, PinSections
+from roamtui.document.library import LibrarySource
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder, make_library
 from tests.fakes.replay import replay_events
@@ -250,6 +258,18 @@ def test_a_conversation_of_ask_is_the_latest_only_where_it_is_listed(store: Conv
     _save(store, asked)
     assert store.get_latest("manual.md").id == "aaa"
     assert store.get_latest("manual.md", with_one_shots=True).id == "bbb"
+
+
+@pytest.mark.parametrize("source", ["/b.md, /a.md", "/a.md, /b.md"])
+def test_a_conversation_with_an_added_source_is_named_where_its_documents_are_opened_together(
+    store: ConversationStore, source: str
+) -> None:
+    sources = (LibrarySource(name="/a.md", key=""), LibrarySource(name="/b.md", key="b.md"))
+    played = Recorder("aaa").ask("First?")
+    played.events.append(DocumentIdentified(source="/a.md", content_hash="", sources=sources))
+    _save(store, played)
+    with pytest.raises(StoreError, match="roamtui --conversation aaa"):
+        store.get_latest(source)
 
 
 def test_an_open_conversation_is_not_renamed_elsewhere_and_a_sentence_says_why(store: ConversationStore) -> None:
