@@ -38,7 +38,6 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.outline.labels import PATH_STEP, format_node_title
-from roamtui.paths import format_file_path
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, Unsourced, VerdictMark
 from roamtui.quotes.wording import (
@@ -49,6 +48,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.sanitiser import sanitise_line, sanitise_text
+from roamtui.sources.source_names import format_sources
 
 
 def render_html(state: ConversationState, source: str) -> str:
@@ -59,7 +59,7 @@ def render_html(state: ConversationState, source: str) -> str:
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     own_parts = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
     usage = format_usage(state.spent)
-    facts = [format_file_path(source), state.model, *([f"read {usage}"] if usage else [])]
+    facts = [format_sources(source), state.model, *([f"read {usage}"] if usage else [])]
     subtitle = " · ".join(escape(sanitise_line(fact)) for fact in facts)
     policy = f"default-src 'none'; {own_parts}; base-uri 'none'; form-action 'none'"
     return f"""<!doctype html>

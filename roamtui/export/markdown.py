@@ -17,7 +17,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import parse_markdown
 from roamtui.outline.labels import PATH_STEP
-from roamtui.paths import format_file_path, is_standard_input
+from roamtui.paths import is_standard_input
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.wording import (
     PASSAGE_LABEL,
@@ -27,7 +27,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.sanitiser import sanitise_line, sanitise_text
-from roamtui.sources.source_names import abbreviate_sources
+from roamtui.sources.source_names import abbreviate_sources, format_sources
 from roamtui.text import normalise_line_ends
 
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
@@ -90,7 +90,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
         parts.append(f"## {PATH_STEP.join(path) or '(untitled)'}")
         for located in group:
             citation = located.current_citation
-            location = f"— {_format_location(citation, format_file_path(source))} [{citation.section_id}]"
+            location = f"— {_format_location(citation, format_sources(source))} [{citation.section_id}]"
             if (quote := located.note.citation.quote) is not None:
                 is_table = any(isinstance(block, Table) for block in parse_markdown(quote).blocks)
                 if _ROW.search(quote) and not is_table:  # rows without a header are not a table

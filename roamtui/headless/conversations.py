@@ -23,11 +23,12 @@ from roamtui.output import (
     write_export,
     write_notice,
 )
-from roamtui.paths import format_file_path, is_standard_input
+from roamtui.paths import is_standard_input
 from roamtui.quotes.located_notes import locate_notes
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.listing import list_paths
 from roamtui.sources.read import is_path
+from roamtui.sources.source_names import format_sources
 from roamtui.text import format_count
 from roamtui.web.urls import normalise_url
 
@@ -45,7 +46,7 @@ def print_conversations(*, lists_one_shots: bool) -> None:
         parts = [summary.id, format_time(summary.used_at)]
         if summary.source or not summary.problem:
             names = (summary.source, *summary.added_sources)
-            sources = [sanitise_line(format_file_path(name)) for name in names]
+            sources = [sanitise_line(format_sources(name)) for name in names]
             facts = [summary.size_label, format_cost(summary.usage), *sources]
             parts += [sanitise_line(summary.title), f"({', '.join(filter(None, facts))})"]
         if summary.problem:
@@ -150,7 +151,7 @@ def delete_notes(source: str, *, assume_yes: bool) -> None:
     if not notes:
         raise RoamtuiError(_NO_NOTES)
     count = format_count(len(notes), "note")
-    question = f"Delete {count} on {format_file_path(key)} permanently?"
+    question = f"Delete {count} on {format_sources(key)} permanently?"
     require_confirmation(question, "the notes were not deleted", assume_yes=assume_yes)
     store.delete([note.id for note in notes])
     write_notice(f"Deleted {count}.")

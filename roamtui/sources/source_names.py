@@ -8,7 +8,7 @@ from itertools import chain, count
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from roamtui.paths import abbreviate_home, expand_user
+from roamtui.paths import abbreviate_home, expand_user, format_file_path
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.read import is_path
 
@@ -44,6 +44,11 @@ def split_sources(source: str) -> tuple[str, ...]:
 def abbreviate_sources(source: str) -> str:
     """Write ``~`` for the home folder in each path of a source. `expand_sources` does the reverse."""
     return ", ".join(map(abbreviate_home, split_sources(source)))
+
+
+def format_sources(source: str) -> str:
+    """Shorten each path of a source for display; see `format_file_path`."""
+    return ", ".join(map(format_file_path, split_sources(source)))
 
 
 def expand_sources(source: str) -> str:

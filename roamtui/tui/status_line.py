@@ -21,9 +21,9 @@ from roamtui.conversation.events import ConversationEvent, QuestionReceived
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
 from roamtui.models.base import format_window
-from roamtui.paths import format_file_path
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_line
+from roamtui.sources.source_names import format_sources
 from roamtui.text import format_token_count
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
@@ -223,7 +223,7 @@ class HeaderLine(ClickableLine):
             hints = Content()
         room = width - hints.cell_length - (len(_GAP) if hints else 0)
         left = left.truncate(room, ellipsis=True)
-        source = Content.styled(sanitise_line(format_file_path(library.source)), "$muted")
+        source = Content.styled(sanitise_line(format_sources(library.source)), "$muted")
         if left.cell_length + len(_GAP) + source.cell_length <= room:
             left += " " * (room - left.cell_length - source.cell_length) + source
         return left + " " * (width - left.cell_length - hints.cell_length) + hints
