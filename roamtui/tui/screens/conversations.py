@@ -130,7 +130,8 @@ class ConversationsDialog(ListDialog[ConversationSummary, DocumentRequested | No
         summary = self.list.highlighted_item
         if summary is None:
             return
-        title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
+        prompt = PromptDialog("Rename conversation", summary.title, is_selected=True)
+        title = await self.app.push_screen_wait(prompt)
         if title is None:
             return
         if self._conversation is not None and self._is_current(summary):

@@ -282,7 +282,7 @@ class ExportDialog(PromptDialog):
             folder = Path.cwd()
         except OSError:  # it was deleted
             folder = Path.home()
-        super().__init__(heading, str(folder / f"{stem}{default}"), foot=foot)
+        super().__init__(heading, str(folder / f"{stem}{default}"), foot=foot, is_selected=True)
         self._renderers = renderers
         self._sources = tuple(sources)
 
