@@ -120,8 +120,6 @@ class AnswerLoop(Struct, kw_only=True):
             return
         answer = self._answer_briefly if self.model.small_reason else self._answer_in_steps
         self.outcome = await answer(question, options)
-        citations = await asyncio.to_thread(add_nearest, self.outcome.citations, conversation.state)
-        self.outcome = replace(self.outcome, citations=citations)
 
     async def _finish(self) -> None:
         """End the question with the answer so far, or publish that it was dropped if it has not begun."""
@@ -133,8 +131,12 @@ class AnswerLoop(Struct, kw_only=True):
         if any(use.result != CALL_NOT_RUN for use in uses):
             conversation.apply_unsaved(StepRecorded(step=Step(text=self.reply.text, uses=uses)))
         outcome = self.outcome or self._make_outcome(self.stopped)
-        conversation.apply_unsaved(*self.search.take_usage())
-        await conversation.apply(*finish_question(conversation.state, outcome))
+        try:
+            citations = await call_in_thread(add_nearest, outcome.citations, conversation.state)
+            outcome = replace(outcome, citations=citations)
+        finally:  # a second cancellation keeps the answer
+            conversation.apply_unsaved(*self.search.take_usage())
+            await conversation.apply(*finish_question(conversation.state, outcome))
 
     def _make_outcome(self, stopped: StopReason, failure: str = "") -> QuestionAnswered:
         try:

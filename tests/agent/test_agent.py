@@ -49,7 +49,7 @@ async def run_in_order(*requests: Coroutine[Any, Any, object]) -> list[asyncio.T
 async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: ModelError | None) -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
-    text = f'It costs "2 euros a day" [{fees}]. It was "3 francs" [{fees}]. And th'
+    text = f'It costs "2 euros a day" [{fees}]. It was "3 euros a day" [{fees}]. And th'
     gate = None if error else asyncio.Event()
     model_of(agent).add_replies(
         expanding(fees), ScriptedReply(text=f"{text}en", chunk_size=len(text), gate=gate, gate_after=1, error=error)
@@ -64,6 +64,7 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     exchange = agent.conversation.state.exchanges[-1]
     assert exchange.stopped is (StopReason.ERROR if error else StopReason.CANCELLED)
     assert [mark.label for mark in make_proof(exchange.answer, exchange.citations, ()).marks] == ["[1 ✓]", "[2 ✗]"]
+    assert [nearest.text for each in exchange.citations if (nearest := each.nearest)] == ["2 euros a day"]
 
 
 async def test_a_question_that_waits_is_asked_unless_the_person_switches_meanwhile() -> None:
