@@ -1,7 +1,7 @@
 """Find what a document says around a quote, as a person sees it: the sentence, and what introduces it.
 
-A row of a table comes with its column heads, and an item of a list with the line that leads the list in. A
-sentence may continue on the next page.
+A row of a table comes with its column heads, and an item of a list with the line that leads the list in and
+the items below it. A sentence may continue on the next page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -129,14 +129,28 @@ class _Finder:
         if start == 0 and (before := self._find_continued(first, -1)) is not None:
             indexes.insert(0, before)
             start = self._find_start(before, len(self._show(before).text))
+        below: list[int] = []
         if end == len(self._show(last).text) and (after := self._find_continued(last, 1)) is not None:
             indexes.append(after)
             end = self._find_end(after, 0)
+        elif end == len(self._show(last).text):
+            below = self._list_below(touched)
         leads = [index for index in self._list_leads(first) if index not in touched]
         sentence = [*map(self._make_segment, indexes)]
         sentence[0] = sentence[0]._replace(start=start)
         sentence[-1] = sentence[-1]._replace(end=end)
+        if below:
+            shown = [self._show(indexes[-1]), *map(self._show, below)]
+            pieces = chain.from_iterable((_LINE_END, *text.pieces) for text in shown)
+            joined = VisibleText(tuple(pieces)[1:])
+            sentence[-1] = sentence[-1]._replace(text=joined, end=len(joined.text))
         return [*map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
+
+    def _list_below(self, touched: Sequence[int]) -> list[int]:
+        """List the units of the lists below touched items that follow the last touched unit."""
+        items = {index for index in touched if self._units[index].kind is UnitKind.ITEM}
+        following = range(touched[-1] + 1, len(self._units))
+        return [*takewhile(lambda index: not items.isdisjoint(self._units[index].leads), following)]
 
     def _list_touched(self) -> list[int]:
         touched: list[int] = []

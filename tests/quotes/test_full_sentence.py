@@ -64,6 +64,14 @@ def test_of_an_endless_sentence_what_is_near_is_kept() -> None:
     assert len(surroundings.sentence) < 2_200
 
 
+def test_of_many_items_below_an_item_the_first_are_kept() -> None:
+    surroundings = _look_up("# Hours\n\n- Open daily\n  - except Monday\n" + "  - and Christmas\n" * 500, "Open daily")
+    assert surroundings is not None
+    assert surroundings.sentence.startswith("Open daily except Monday and Christmas")
+    assert re.search(r"and \[… \d+ words\]\Z", surroundings.sentence)
+    assert len(surroundings.sentence) < 2_200
+
+
 @given(st.text(alphabet="ab1. |-*#>\n`~[]()<>/td", max_size=120), st.integers(0, 120), st.integers(1, 120))
 def test_any_text_has_its_words_in_order(text: str, start: int, length: int) -> None:
     library = make_library(text)
