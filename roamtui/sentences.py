@@ -114,7 +114,7 @@ def iter_sentence_ends(text: str) -> Iterator[int]:
 def continues_sentence(before: str, after: str) -> bool:
     """Return whether a paragraph continues the sentence of the one before, as after a page break."""
     opening = _CONTINUATION.match(after)
-    return opening is not None and after[opening.end()].islower() and _STOPPED.search(before) is None
+    return opening is not None and after[opening.end()].islower() and _STOPPED.search(before[-_LOOK:]) is None
 
 
 def strip_full_stop(text: str) -> str:

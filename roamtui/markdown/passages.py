@@ -1,6 +1,7 @@
 """Divides a Markdown text into passages: paragraphs, each with what it introduces.
 
-A paragraph introduces a table, list or code. If it is bold or ends with a colon, it introduces any block.
+A paragraph introduces a table, list or code. If it is bold or ends with a colon, it introduces any block. A
+paragraph that continues the sentence of the one before belongs to it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import lru_cache
 
 from roamtui.markdown.blocks import Block, Code, Emphasis, Heading, List, Paragraph, Table, ThematicBreak
 from roamtui.markdown.units import read_units, split_sentences
+from roamtui.sentences import continues_sentence
 from roamtui.text import Bounds, estimate_tokens
 
 _PASSAGE_TOKENS_MAX = 600
@@ -49,6 +51,8 @@ def _belongs_together(text: str, above: Block, below: Block) -> bool:
     if not isinstance(above, Paragraph):
         return False
     source = text[above.start : above.end].rstrip()
+    if isinstance(below, Paragraph) and continues_sentence(source, text[below.start : below.end]):
+        return True
     is_title = all(Emphasis.STRONG in words.emphasis for words in above.words)
     return is_title or source.rstrip("*_ ").endswith(":") or isinstance(below, Code | List | Table)
 

@@ -33,7 +33,7 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.table_header import TableHeader
 from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.sanitiser import sanitise_line
-from roamtui.sentences import HARD_BREAK, iter_sentence_ends
+from roamtui.sentences import HARD_BREAK, continues_sentence, iter_sentence_ends
 from roamtui.text import DASHES, Bounds, compute_body_start
 
 _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
@@ -99,10 +99,17 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """The number of its list item."""
     leads: tuple[int, ...] = ()
     """Indices of the units that introduce the lists around it, outermost first."""
+    list_end: int = 0
+    """The end of the list below an item; 0 without one."""
     header: TableHeader | None = None
     """The header of its table. None outside tables, and in a table without a header row."""
     row: int = 0
     """Index of the row in its table."""
+
+    def continues(self, upper: Unit) -> bool:
+        """Return whether it is a paragraph that continues the sentence of the unit above it."""
+        is_prose = upper.kind.has_sentences and self.kind is UnitKind.PARAGRAPH
+        return is_prose and continues_sentence(upper.whole.text, self.whole.text)
 
     @cached_property
     def cells(self) -> tuple[VisibleText, ...]:
@@ -243,13 +250,14 @@ class _UnitLister:
     ) -> None:
         """Add blocks. The units `leads` introduce them. `number` is the item's, if these are its blocks."""
         lead: int | None = None
-        for block in blocks:
+        for block, following in pairwise((*blocks, None)):
             before, lead = lead, None
             match block:
                 case Paragraph():
                     lead = len(self.units)
                     kind = UnitKind.PARAGRAPH if number is None else UnitKind.ITEM
-                    self._add(kind, block.inner, leads, (block.words,), number)
+                    list_end = following.end if number is not None and isinstance(following, List) else 0
+                    self._add(kind, block.inner, leads, (block.words,), number, list_end)
                 case Heading(words=words, inner=inner):
                     self._add(UnitKind.HEADING, inner, leads, (words,))
                 case Table():
@@ -276,6 +284,7 @@ class _UnitLister:
         leads: tuple[int, ...],
         inlines: Sequence[Inline],
         number: VisiblePiece | None = None,
+        list_end: int = 0,
     ) -> None:
         start, end = bounds
         self.units.append(
@@ -287,6 +296,7 @@ class _UnitLister:
                 links=self._links,
                 number=number,
                 leads=leads,
+                list_end=list_end,
             )
         )
 

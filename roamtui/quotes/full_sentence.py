@@ -25,7 +25,6 @@ from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.quotes.chunks import normalise_word
 from roamtui.quotes.find import PUNCTUATION
 from roamtui.sanitiser import sanitise_text
-from roamtui.sentences import continues_sentence
 from roamtui.text import ROMAN_NUMERALS, Bounds, Span
 
 _LENGTH_MAX = 2_000
@@ -36,7 +35,6 @@ _WINDOW = 2_000
 _STEPS_MAX = 100
 """Maximum number of units to look at before a quote."""
 _REACH_MIN = 100
-_LOOK = 40
 _SKIPPED_MAX = 3
 """Maximum number of units, such as footnotes, between the parts of a sentence."""
 _BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-⁹]+)(?:\s|\Z|(?=[A-Z]))")
@@ -148,9 +146,9 @@ class _Finder:
 
     def _list_below(self, touched: Sequence[int]) -> list[int]:
         """List the units of the lists below touched items that follow the last touched unit."""
-        items = {index for index in touched if self._units[index].kind is UnitKind.ITEM}
+        end = max(self._units[index].list_end for index in touched)
         following = range(touched[-1] + 1, len(self._units))
-        return [*takewhile(lambda index: not items.isdisjoint(self._units[index].leads), following)]
+        return [*takewhile(lambda index: self._units[index].start < end, following)]
 
     def _list_touched(self) -> list[int]:
         touched: list[int] = []
@@ -198,9 +196,7 @@ class _Finder:
         if not 0 <= neighbour < len(self._units):
             return None
         upper, lower = (self._units[each] for each in sorted((index, neighbour)))
-        is_prose = upper.kind.has_sentences and lower.kind is UnitKind.PARAGRAPH
-        goes_on = is_prose and continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK])
-        return neighbour if goes_on else None
+        return neighbour if lower.continues(upper) else None
 
     def _list_leads(self, index: int) -> list[int]:
         unit = self._units[index]

@@ -15,7 +15,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from operator import attrgetter, itemgetter
 from pathlib import PurePath
 from typing import NamedTuple
@@ -32,6 +32,7 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.retrieval import policy
 from roamtui.retrieval.question_search import list_whole_document
+from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
 from roamtui.search.sentences import (
@@ -325,7 +326,8 @@ def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) 
 def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeySentence:
     """Read a sentence with its neighbours in the paragraph, up to `SENTENCE_EXCERPT_TOKENS`.
 
-    A very long sentence is cut around the words of the question.
+    With it go the paragraphs that its sentence continues in, and the items below an item. A very long
+    sentence is cut around the words of the question.
     """
     unit = get_unit(text, candidate.start)
     paragraph = text[unit.start : unit.end]
@@ -333,6 +335,15 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeyS
     if bounds is None or not unit.kind.has_sentences:
         return candidate.key_sentence
     words = read_visible_line(paragraph[slice(*bounds)])
+    units = read_units(text).units
+    index = units.index(unit)
+    if bounds[0] == 0 and index and unit.continues(units[index - 1]):
+        words = f"{sanitise_line(units[index - 1].line)} {words}"
+    if bounds[1] == len(paragraph):
+        for upper, lower in pairwise(units[index:]):
+            if not (lower.continues(upper) or lower.start < unit.list_end):
+                break
+            words = f"{words} {sanitise_line(lower.line)}"
     return KeySentence(cut_around_terms(words, matcher, policy.KEY_SENTENCE_WIDTH_MAX))
 
 

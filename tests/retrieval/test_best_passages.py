@@ -249,6 +249,25 @@ def test_a_short_list_is_shown_with_the_sentence_that_leads_it_in() -> None:
     assert _read_likeliest("Who approves a purchase of £900?", text) == KeySentence()
 
 
+@pytest.mark.parametrize(
+    ("text", "question", "shown"),
+    [
+        (
+            "The pool has hours:\n\n10. Open daily\n    - except Monday\n    - and Christmas\n11. Children swim.\n",
+            "When is it open daily?",
+            "Open daily except Monday and Christmas",
+        ),
+        ("You may dive\n\nexcept in the shallow end.\n\nPay.\n", "Can I dive?", ""),
+        ("**Rules**\n\nPay. You may dive\n\nexcept there.\n", "Can I dive?", "Pay. You may dive except there."),
+        ("**Rules**\n\nYou may dive\n\nexcept at night.\n", "What is at night?", "You may dive except at night."),
+    ],
+)
+def test_a_sentence_is_shown_with_what_continues_it_and_the_items_below_it(
+    text: str, question: str, shown: str
+) -> None:
+    assert _read_likeliest(question, text).words == shown
+
+
 def test_words_that_the_titles_have_do_not_choose_the_row() -> None:
     rows = "| Net income of Acme | 50 |\n| Net sales | 500 |\n"
     library = make_library(f"# Acme report\n\n## Results\n\n| Item | 2023 |\n|---|---|\n{rows}")
