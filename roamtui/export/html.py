@@ -147,7 +147,7 @@ class _ReplayPage:
         place = f'<small class="{state.value}">{escape(source.place)}</small>'
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
-        details = _render_sentence(citation.surroundings) + "".join(self._render_nearest(citation))
+        details = "".join(self._render_nearest(citation)) + _render_sentence(citation.surroundings)
         return f"<li>{sign}{path} {words} {place}{details}</li>"
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:

@@ -197,12 +197,28 @@ def _is_current(nearest: Nearest, library: Library) -> bool:
 
 
 def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tuple[Citation, ...]:
-    """Return citations with the words most similar to the first quotes that were not found."""
+    """Return citations with the words most similar to the first quotes that were not found.
+
+    If the model had not read the words of a quote, the quote also gets the text around them.
+    """
     wrong = [index for index, citation in enumerate(citations) if citation.state is QuoteState.NOT_FOUND]
-    return tuple(
-        replace(citation, nearest=find_nearest(citation, state) if index in wrong[:_NEAREST_MAX] else None)
-        for index, citation in enumerate(citations)
-    )
+    added = [replace(citation, nearest=None) for citation in citations]
+    for index in wrong[:_NEAREST_MAX]:
+        citation = citations[index]
+        nearest = find_nearest(citation, state)
+        is_unread = nearest is not None and nearest.is_same and not citation.is_lost
+        surroundings = _find_around(citation, nearest.span, state.library) if nearest and is_unread else None
+        added[index] = replace(citation, nearest=nearest, surroundings=surroundings)
+    return tuple(added)
+
+
+def _find_around(citation: Citation, span: Span, library: Library) -> QuotedSentence | None:
+    """Find the text around a quote that a span has."""
+    there = QuotableText(library, {span.doc: [(span.start, span.end)]})
+    place = there.find_place(citation.quote or "", [citation.section_id])
+    if place is None:
+        return None
+    return find_quoted_sentence(library, place.found.parts, place.quote if place.found.is_exact else None)
 
 
 def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:

@@ -241,6 +241,18 @@ def test_the_nearest_words_may_be_in_a_part_of_the_section_that_was_not_read() -
     assert format_nearest(citation) == "nearest, line 5 (not read by the model): owes more than [-£50-]{+£25+}"
 
 
+@pytest.mark.parametrize("quote", ["We … keep", "We never keep a deposit"])
+def test_words_that_the_model_had_not_read_are_shown_in_their_sentence(quote: str) -> None:
+    text = "# Shed\n\n## Loans\n\nTwo weeks.\n\n## Deposits\n\nWe never keep a deposit without reason.\n"
+    state, _ = expand_by_agent(begin(make_state(text)), "Loans")
+    (citation,) = add_nearest(QuoteChecker(state).list_citations(f'"{quote}" [{find(state, "Loans")}]'), state)
+    assert format_nearest(citation) == "these words are in Deposits, line 9, which the model had not read"
+    assert citation.sentence == "We never keep a deposit without reason."
+    changed = make_library(text.replace("We never", "They"))
+    (event,) = update_citations(replace(_answer(state, citation), library=changed))
+    assert event.citations[0].sentence == ""
+
+
 @pytest.mark.parametrize("quote", ["Dogs are welcome ... but not in the shed", "Dogs are welcome at the counter"])
 def test_words_of_which_the_model_had_read_a_part_are_not_said_to_be_missing(quote: str) -> None:
     text = "# Shed\n\n## Dogs\n\nDogs are welcome at the counter, but not in the shed.\n"

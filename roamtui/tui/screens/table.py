@@ -233,10 +233,13 @@ class TableScreen(Screen[None]):
             lines.append(Content(f"{cell.sign} {shorten(value, room)}"))
             room = _count_characters(free - len(lines[-1].wrap(max(1, width))), width)
             place, differences = ("", []) if best is None else describe_nearest(best)
+            around = best.surroundings if best is not None and quote else None
             if place:
-                lines.append(draw_nearest(place, differences).truncate(room, ellipsis=True))
-            elif best is not None and quote and best.surroundings is not None:
-                lines.append(draw_parts(best.surroundings.cut(room)))
+                nearest = draw_nearest(place, differences)
+                nearest += " " + draw_parts(around.cut(room)) if around is not None else ""
+                lines.append(nearest.truncate(room, ellipsis=True))
+            elif around is not None:
+                lines.append(draw_parts(around.cut(room)))
             elif quote:
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
             notes = [cell.note] if cell.value and cell.note else []
