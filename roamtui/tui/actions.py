@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from itertools import product
+from itertools import chain, product
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -64,6 +64,7 @@ _SCOPE_PARTS: Mapping[Scope, Iterable[Scope]] = {
 """The parts of the app where the actions of a scope work, if several."""
 _FURTHER_PARTS: Mapping[str, Iterable[Scope]] = {
     "global.choose_theme": (Scope.START, Scope.TABLE),
+    "global.close_document": (Scope.TABLE,),
     "global.conversations": (Scope.START,),
     "global.copy_or_cancel": (Scope.TABLE,),
     "global.help": (Scope.START, Scope.TABLE, Scope.HELP),
@@ -342,14 +343,21 @@ class Keymap(Struct, frozen=True):
 
 def make_bindings(*scopes: Scope, works_in: Iterable[Scope] = ()) -> list[BindingType]:
     """Make bindings for those actions of `scopes` that work in every part in `works_in`."""
-    bindings: list[BindingType] = []
-    for action in ACTIONS:
-        if action.scope in scopes and action.works_in.issuperset(works_in):
-            keys = ",".join(action.keys) or _NO_KEY
-            # In a text field, Textual drops a binding whose default key prints. The second one stays.
-            for key, id_ in ((keys, action.id), (_NO_KEY, action.id + _OWN)):
-                bindings.append(Binding(key, action.call, show=False, priority=action.is_priority, id=id_))
-    return bindings
+    working = [each for each in ACTIONS if each.scope in scopes and each.works_in.issuperset(works_in)]
+    return list(chain.from_iterable(_bind(action, action.call) for action in working))
+
+
+def make_refusals(part: Scope) -> list[BindingType]:
+    """Make bindings that say where the keys work that act in a document, but not in `part`."""
+    idle = [each for each in ACTIONS if each.scope is Scope.GLOBAL and part not in each.works_in]
+    return list(chain.from_iterable(_bind(each, "app.refuse") for each in idle if each.runs_from_help))
+
+
+def _bind(action: Action, call: str) -> Iterator[BindingType]:
+    """Yield the bindings of an action. In a text field, Textual drops the first one if its key prints."""
+    keys = ",".join(action.keys) or _NO_KEY
+    for key, id_ in ((keys, action.id), (_NO_KEY, action.id + _OWN)):
+        yield Binding(key, call, show=False, priority=action.is_priority, id=id_)
 
 
 def make_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:

@@ -224,9 +224,16 @@ class RoamApp(App[None], inherit_bindings=False):
         else:
             self.main_screen.post_message(StatusMessage("Nothing to go back to"))
 
+    def action_refuse(self) -> None:
+        self.notify("This key works only in a document.", markup=False)
+
     async def action_close_document(self) -> None:
+        """Close the document or table that is shown. A table first stops what it asks."""
         mode = self.current_mode
-        if mode in self.documents and self.main_screen.warn_if_busy():
+        shown = self._pages[mode]
+        if shown.main_screen is not None and shown.main_screen.warn_if_busy():
+            return
+        if shown.table_screen is not None and shown.table_screen.stop():
             return
         closed = self._pages.pop(mode)
         last = next(reversed(self._pages), _START_MODE)

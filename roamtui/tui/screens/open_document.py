@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 from textual import events, on, work
+from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import ScreenResultType
 from textual.worker import Worker, get_current_worker
@@ -28,7 +29,7 @@ from roamtui.paths import expand_user
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.sources.source_names import expand_sources
-from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings, make_refusals
 from roamtui.tui.context import DocumentSession, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import LocateDialog, make_foot
@@ -49,7 +50,10 @@ class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
-    BINDINGS = make_bindings(Scope.START, Scope.GLOBAL, works_in=(Scope.START,))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *make_bindings(Scope.START, Scope.GLOBAL, works_in=(Scope.START,)),
+        *make_refusals(Scope.START),
+    ]
     VERB: ClassVar[str] = "open"
     """What enter does with a source."""
 

@@ -29,7 +29,7 @@ from roamtui.table.columns import Column, parse_column
 from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress, recheck_cells
 from roamtui.table.store import ResultRow, ResultTable, add_column, delete_column
 from roamtui.text import format_count, shorten
-from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings, make_refusals
 from roamtui.tui.chat.content_view import draw_nearest, draw_parts
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import TableSession
@@ -132,6 +132,7 @@ class TableScreen(Screen[None]):
     AUTO_FOCUS = "TableGrid"
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_bindings(Scope.TABLE, Scope.MOVE, Scope.GLOBAL, works_in=(Scope.TABLE,)),
+        *make_refusals(Scope.TABLE),
         Binding("escape", "leave", "Close"),
     ]
 
@@ -371,7 +372,7 @@ class TableScreen(Screen[None]):
         dialog = ExportDialog("Export the table to", "table", renderers, sources)
         self.app.push_screen(dialog, self._show_message)
 
-    def _stop(self) -> bool:
+    def stop(self) -> bool:
         """Stop the questions that are being asked. Return whether there were any."""
         is_filling = self._filling.locked()
         if is_filling:
@@ -380,12 +381,10 @@ class TableScreen(Screen[None]):
         return is_filling
 
     def action_copy_or_cancel(self) -> None:
-        copy_or_stop(self, "", self._stop, self._keys)
+        copy_or_stop(self, "", self.stop, self._keys)
 
     async def action_leave(self) -> None:
-        """Stop the questions that are being asked. If there are none, close the table."""
-        if not self._stop():
-            await self.run_action("app.close_document")
+        await self.run_action("app.close_document")
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:

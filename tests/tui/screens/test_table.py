@@ -151,7 +151,7 @@ async def test_every_problem_of_a_run_is_shown(tables: Tables) -> None:
         await ui.wait_until("It is busy.")
 
 
-@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+@pytest.mark.parametrize("key", ["escape", "ctrl+c", "ctrl+w"])
 async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
     async with filling(tables) as ui:
         await ui.press_until("Stopped. The cells that are filled are kept.", key)
@@ -334,6 +334,15 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
             await ui.wait_until(path.exists)
             await ui.wait_until("Saved")
             assert words in path.read_text("utf-8")
+
+
+async def test_a_key_of_documents_says_so_in_a_table_and_the_key_that_closes_documents_closes_it(
+    tables: Tables,
+) -> None:
+    async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as ui:
+        await ui.press_until(TableScreen, "ctrl+l")
+        await ui.press_until("This key works only in a document.", "f2")
+        await ui.press_until(MainScreen, "ctrl+w")
 
 
 async def test_a_name_that_the_disk_refuses_is_told_and_can_be_changed(filled: Tables) -> None:
