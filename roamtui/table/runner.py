@@ -257,8 +257,9 @@ async def fill_table(
             await plan.model.start()  # before this, its server and prices are unknown
             cells = [table.get_cell(row, column) for row in table.rows for column in run.columns]
             run.pending = sum(map(run.must_ask, cells))
+            is_approved = not run.pending or await run.request_approval()
             on_progress(run, None)
-            if run.pending and not await run.request_approval():
+            if not is_approved:
                 return run
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):

@@ -206,7 +206,7 @@ class TableScreen(Screen[None]):
         run_key = self._keys.first_keys["table.run"]
         parts = [rows, questions, f"{run_key} asks {self.plan.model.name}"]
         if self._run is not None:
-            is_asking = self._filling.locked() and self.app.screen is self
+            is_asking = self._filling.locked() and self._run.is_approved
             parts.append(("asking: " if is_asking else "") + format_progress(self._run))
         facts = " · ".join(map(sanitise_line, parts))
         self._head.update(Content.assemble(("Table", "bold $primary"), (f" · {facts}", "$muted")))
@@ -343,6 +343,7 @@ class TableScreen(Screen[None]):
                 return
             self._show_message("This question is asked once the others are answered.")
         async with self._filling:
+            self._run = None
             self._show_message("Starting the model…")
             run = await fill_table(self.table, self.plan, self._on_progress, self._confirm, columns or None)
         self._show_message(adapt_flags(" ".join(run.problems), self._keys, _MODEL_PLACE))

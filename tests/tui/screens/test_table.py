@@ -336,6 +336,23 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
             assert words in path.read_text("utf-8")
 
 
+async def test_a_table_says_that_it_asks_only_after_the_person_agreed(tables: Tables) -> None:
+    gate = asyncio.Event()
+
+    class CheckedModel(ScriptedModel):
+        @override
+        async def check(self) -> None:
+            await gate.wait()
+
+    tables.model = CheckedModel([answer] * 20)
+    async with showing(tables) as ui:
+        await ui.press_until("Starting the model…", "r")
+        await ui.pause()
+        assert "asking:" not in ui.text
+        gate.set()
+        await ui.wait_until(ConfirmDialog)
+
+
 async def test_a_key_of_documents_says_so_in_a_table_and_the_key_that_closes_documents_closes_it(
     tables: Tables,
 ) -> None:
