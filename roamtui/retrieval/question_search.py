@@ -102,9 +102,8 @@ def list_follow_up_parts(questions: Sequence[str]) -> tuple[str, ...]:
     words = _split_follow_up(last)
     if not words or words[0] in ASKING_WORDS:
         return ()
-    kept, *replaced = re.split(
-        rf"\b{words[0]}\b", complete_follow_up(questions).removesuffix(last), flags=re.IGNORECASE
-    )
+    before = complete_follow_up(questions).removesuffix(last)
+    kept, *replaced = re.split(rf"\b{re.escape(words[0])}\b", before, flags=re.IGNORECASE)
     return (last, kept) if len(replaced) == 1 else (last,)
 
 
