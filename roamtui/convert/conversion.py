@@ -91,8 +91,8 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     named = FORMATS_BY_NAME.get(suffix)
     declared = FORMATS_BY_NAME.get((media_type or "").partition(";")[0].strip().lower())
     candidates = [each for each in (named, declared) if each]
-    is_text = suffix in TEXT_SUFFIXES or (named is not None and named.is_quick and not named.magic)
-    is_text = is_text and media_type is None
+    is_named_text = suffix in TEXT_SUFFIXES or (named is not None and named.is_quick and not named.magic)
+    is_text = is_named_text and media_type is None
     found = [
         each
         for each in FORMATS

@@ -140,8 +140,9 @@ def read_page(
     if finds_titles:
         promote_titles(root)
     for heading in root.iter(*HEADINGS):  # before the tags in it that have ids are removed
-        for inner_id in [each.get("id") for each in heading.iter() if each.get("id")][:1]:
-            heading.set("id", inner_id)
+        first_id = next(filter(None, (each.get("id") for each in heading.iter())), None)
+        if first_id is not None:
+            heading.set("id", first_id)
     strip_tags(root, *_WITHOUT_MEANING)
     _convert_formulas(root)
     _wrap_loose_cells(root)
@@ -232,7 +233,7 @@ def _empty_buttons_after_words(title: Any) -> None:
 
 
 def _iter_remaining(root: Any) -> Iterator[Any]:
-    """Yield each element before its children, if it is still in the tree by then."""
+    """Yield each element before its children, without those that the caller has removed by then."""
     waiting = [root]
     while waiting:
         element = waiting.pop()

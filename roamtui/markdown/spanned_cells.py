@@ -34,7 +34,7 @@ class PlacedCell(Struct, Generic[T], frozen=True):
     is_own: bool
     """Whether the cell begins here."""
     is_from_left: bool
-    """Whether the cell is that of the column to the left, which spans this column too."""
+    """Whether this is the cell of the column to the left, which spans this column too."""
 
 
 def place_cells(rows: Sequence[Sequence[SpannedCell[T]]]) -> list[dict[int, PlacedCell[T]]]:

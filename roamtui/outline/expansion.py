@@ -11,6 +11,7 @@ to leave them out of a quote.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 
 from msgspec import Struct
@@ -177,7 +178,7 @@ def format_no_room(library: Library, section_id: str | None, requested: str, tok
     return f"[{section_id or requested}] {name}: no room for its ~{size} tokens now. {advice}"
 
 
-class _BlockWriter(Struct, frozen=True, kw_only=True):
+class _BlockWriter(Struct, frozen=True, kw_only=True, dict=True):
     library: Library
     delivered: Delivered
     """Text of open sections, which is not repeated."""
@@ -186,7 +187,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
     nonce: str
     part_tokens: int
 
-    @property
+    @cached_property
     def given(self) -> Delivered:
         """All text that the model has."""
         return join_all(self.delivered, self.excerpts)

@@ -206,8 +206,9 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
     for index in wrong[:_NEAREST_MAX]:
         citation = citations[index]
         nearest = find_nearest(citation, state)
-        is_unread = nearest is not None and nearest.is_same and not citation.is_lost
-        surroundings = _find_around(citation, nearest.span, state.library) if nearest and is_unread else None
+        surroundings = None
+        if nearest is not None and nearest.is_same and not citation.is_lost:
+            surroundings = _find_around(citation, nearest.span, state.library)
         added[index] = replace(citation, nearest=nearest, surroundings=surroundings)
     return tuple(added)
 

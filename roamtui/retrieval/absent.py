@@ -104,7 +104,7 @@ def expand_abbreviations(question: str, library: Library) -> str:
 def find_similar_words(question: str, library: Library) -> dict[str, str]:
     """Return the most similar word of all texts for each word of a question that may be mistyped.
 
-    No text has such a word in any form. There are none if the library is too long to scan. Call this in a
+    Such a word is in no text, in any form. If the library is too long to scan, return nothing. Call this in a
     thread.
     """
     texts = [document.text for document in library.documents]

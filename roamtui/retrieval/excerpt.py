@@ -92,6 +92,7 @@ class _Cutter:
                 self._left -= count_span_tokens(self._view.library, spans) + policy.HEAD_TOKENS
 
     def _list_near_best(self, section_ids: Sequence[str]) -> list[str]:
+        """List the hits, best first, up to the first one too far behind; see `EXCERPT_TOKENS_MIN`."""
         kept: list[str] = []
         weight = 0.0
         for section_id in section_ids:
@@ -251,7 +252,7 @@ def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:
 def _find_first_row(text: str, sentences: Iterable[RankedSentence]) -> list[Bounds]:
     """Return the bounds of the lines of the first row, or line of code, of some sentences and of its frame.
 
-    There are none if none of the sentences is in a table or in code.
+    Return an empty list if no sentence is in a table or in code.
     """
     for sentence in sentences:
         if frame := _find_frame(text, sentence.start):

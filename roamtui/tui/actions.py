@@ -348,7 +348,7 @@ def make_bindings(*scopes: Scope, works_in: Iterable[Scope] = ()) -> list[Bindin
 
 
 def make_refusals(part: Scope) -> list[BindingType]:
-    """Make bindings that say where the keys work that act in a document, but not in `part`."""
+    """Make bindings for the keys that act in a document, but not in `part`. They say so to the person."""
     idle = [each for each in ACTIONS if each.scope is Scope.GLOBAL and part not in each.works_in]
     return list(chain.from_iterable(_bind(each, "app.refuse") for each in idle if each.runs_from_help))
 

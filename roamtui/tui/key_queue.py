@@ -89,6 +89,8 @@ class KeyQueue:
         """Wait for the list of the screen on top, because keys act on the item under its cursor."""
         screen = self._app.screen
         loading = [each.wait() for each in self._app.workers if (each.group, each.node) == (LOADING, screen)]
+        if not loading:  # as for nearly all keys
+            return
         with suppress(TimeoutError, WorkerError):
             await asyncio.wait_for(asyncio.shield(asyncio.gather(*loading)), _WAIT_SECONDS_MAX)
 

@@ -83,7 +83,7 @@ class PageText(Struct):
 
 
 def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
-    """Return the tables of a page in order. Tables of words are looked for between those of figures."""
+    """Return the tables of a page in order. Look for tables of words between those of figures."""
     tables: list[PageTable] = []
     start = 0
     for table in _detect_figure_tables(rows):

@@ -264,7 +264,10 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @override
     def action_page(self, pages: int) -> None:
         """Scroll the preview or, if there is no room for it, the list."""
-        (self._reader.action_page if self._reader.display else super().action_page)(pages)
+        if self._reader.display:
+            self._reader.action_page(pages)
+        else:
+            super().action_page(pages)
 
 
 def _list_texts(found: FindResults) -> Iterator[FindResult]:
