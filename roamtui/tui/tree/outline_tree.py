@@ -35,7 +35,7 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, SIGNS, FoldState, VisibleLines, list_signs
+from roamtui.tui.tree.visible_lines import OPEN_SIGN, SIGNS, FoldState, VisibleLines, list_signs
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
@@ -69,9 +69,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor_id = self.lines.id_at(0)
         """Id of the node under the cursor, or None in an empty outline."""
         self._state = state
-        self._signs = list_signs(state, self.lines)
         self._marked: frozenset[str] = frozenset()
         """The nodes that the last search found."""
+        self._signs = list_signs(state, self.lines, self._marked)
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
 
@@ -95,7 +95,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         guides = self.lines.draw_guides(line, width)
         opened = f"{OPEN_SIGN} " if is_open else ""
         signs = self._signs.get(node.id, "")
-        signs += FOUND_SIGN if node.id in self._marked else ""
         signs = signs and f" {signs}"
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
         triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
@@ -135,7 +134,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         top_id = self.lines.id_at(round(self.scroll_target_y))
         if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:
             self.lines = VisibleLines(state.library, state.unfolded)
-        self._signs = list_signs(state, self.lines)
+        self._signs = list_signs(state, self.lines, self._marked)
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines.ids))
         top = self.lines.find_line(top_id)
         self.scroll_to(y=self.scroll_target_y if top < 0 else top, animate=False, force=True)
@@ -165,6 +164,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def mark(self, section_ids: Iterable[str]) -> None:
         """Mark the nodes that a search found, instead of earlier ones."""
         self._marked = frozenset(section_ids)
+        self._signs = list_signs(self._state, self.lines, self._marked)
         self.refresh()
 
     def explain_signs(self) -> Sequence[tuple[str, str]]:
@@ -173,7 +173,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             return ()
         shown = self._signs.get(self.cursor_id, "") + self.lines.fold_at(self.cursor_line)
         shown += OPEN_SIGN if self.cursor_id in self._state.open_sections else ""
-        shown += FOUND_SIGN if self.cursor_id in self._marked else ""
         return [
             (signs, meaning)
             for signs, meaning in SIGNS.items()

@@ -4,7 +4,7 @@ Opening text that is only white space gets no line.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from roamtui.conversation.state import ConversationState
@@ -91,36 +91,40 @@ class VisibleLines:
 OPEN_SIGN = "◆"
 _PINNED_SIGN = "⚑"
 _CITED_SIGN = "❝"
-FOUND_SIGN = "⌕"
+_FOUND_SIGN = "⌕"
 _READ_SIGN = "¶"
 SIGNS = {
     OPEN_SIGN: "open: the model has its text; ◆2 at a folded line: two open sections below it",
     _PINNED_SIGN: "pinned: stays open",
     _CITED_SIGN: "cited in an answer",
-    FOUND_SIGN: "found for the last question or search",
+    _FOUND_SIGN: "found for the last question or search",
     _READ_SIGN: "shown in the reader",
-    f"{FoldState.FOLDED} {FoldState.UNFOLDED}": "folded, unfolded",
+    f"{FoldState.FOLDED} {FoldState.UNFOLDED}": "folded, with the signs of what is below; unfolded",
     FoldState.UNLOADED: "not loaded yet; unfold or open to load",
     FoldState.FAILED: "failed to load; the reader shows why, unfold to retry",
 }
 """What the signs of a line say about its section."""
 
 
-def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
-    """Return the signs of sections by id. A folded section's signs say how many open ones it hides."""
+def list_signs(
+    state: ConversationState, lines: VisibleLines, found: Iterable[str]
+) -> Mapping[str | None, str]:
+    """Return the signs of lines by the ids of their nodes. A folded line has the signs of what it hides.
+
+    `found` has the ids of the sections that a search found.
+    """
     opened = state.open_sections.values()
-    groups = {
-        _PINNED_SIGN: {section.section_id for section in opened if section.is_pinned},
-        _CITED_SIGN: {*state.cited, *(section.section_id for section in opened if section.last_cited)},
-        _READ_SIGN: {lines.id_at(lines.find_line(state.reading_id)) or ""},
+    groups: Mapping[str, Iterable[str | None]] = {
+        _PINNED_SIGN: (section.section_id for section in opened if section.is_pinned),
+        _CITED_SIGN: (*state.cited, *(section.section_id for section in opened if section.last_cited)),
+        _READ_SIGN: (state.reading_id,),
+        _FOUND_SIGN: found,
     }
-    signs: defaultdict[str, str] = defaultdict(str)
+    signs: defaultdict[str | None, str] = defaultdict(str)
     for sign, section_ids in groups.items():
-        for section_id in section_ids:
-            signs[section_id] += sign
+        for line_id in {lines.id_at(lines.find_line(section_id)) for section_id in section_ids}:
+            signs[line_id] += sign
     shown = Counter(lines.id_at(lines.find_line(section_id)) for section_id in state.open_sections)
-    hidden = shown - Counter([*state.open_sections])
-    for line_id, count in hidden.items():
-        if line_id is not None:
-            signs[line_id] += f"{' ' if signs[line_id] else ''}{OPEN_SIGN}{count}"
+    for line_id, count in (shown - Counter([*state.open_sections])).items():
+        signs[line_id] += f"{' ' if signs[line_id] else ''}{OPEN_SIGN}{count}"
     return signs

@@ -39,6 +39,17 @@ def test_an_opening_text_of_only_white_space_is_left_out_and_a_graft_is_unfolded
             assert lines.id_at(lines.find_line(id_of(grown, "Two"))) == (id_of(grown, "Two") if below else host)
 
 
+def test_a_folded_line_carries_the_marks_of_what_it_hides() -> None:
+    length, passwords = id_of(_LIBRARY, "Length"), id_of(_LIBRARY, "Passwords")
+    state = replace(make_state(_LIBRARY), cited=frozenset({passwords}))
+    assert _text(state, 2, found=frozenset({length})).rstrip() == "├ ▸ Security ❝⌕"
+    assert _text(state, 1, found=frozenset({length})).rstrip() == "├ ▸ Leave"
+    unfolded = replace(state, unfolded=frozenset({id_of(_LIBRARY, "Security")}))
+    assert [_text(unfolded, line, found=frozenset({length})).rstrip() for line in (2, 3)] == [
+        "├ ▾ Security", "│ └ ▸ Passwords ❝⌕",
+    ]  # fmt: skip
+
+
 def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
     reading = id_of(_LIBRARY, "Length")
     assert "Security ¶" in _text(_reading(reading), 2)
