@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
 
 import msgspec
 
@@ -34,36 +36,40 @@ class DraftFile:
         with suppress(OSError, ValueError):  # a power cut may leave an empty file
             if self._path.exists():
                 self._release = self._release or acquire_lock(self._path)
-                return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
+                return _read(self._path)
         return []
 
-    def adopt_newest(self, *, is_start: bool, is_new: bool) -> bool:
-        """Take the newest draft that no program uses, unless the conversation has one.
+    def adopt(self, *, is_start: bool, is_new: bool) -> bool:
+        """Take the drafts that no program uses, and put them before the conversation's own.
 
         A conversation takes its own draft, from before its document moved. When the program starts, it takes
-        another one of its document too: one that was typed before anything was asked or, if it `is_new`, any.
+        others of its document too: those that were typed before anything was asked or, if it `is_new`, any.
         Return whether another window has a draft of the document. May raise `OSError`.
         """
-        if self._path.exists():
-            return False
         own_name = self._path.name.removeprefix(self._prefix)
         drafts = {*self._path.parent.glob(f"*-{own_name}")}
         if is_start:
             drafts.update(self._path.parent.glob(f"{self._prefix}*{_SUFFIX}"))
-        times = {path: path.stat().st_mtime_ns for path in drafts}
+        times = {path: path.stat().st_mtime_ns for path in drafts - {self._path}}
+        adopted: dict[Path, list[str]] = {}
         is_elsewhere = False
-        for path in sorted(times, key=times.__getitem__, reverse=True):
-            conversation_id = path.stem.rpartition("-")[2]
-            with ExitStack() as stack:
+        with ExitStack() as stack:
+            for path in sorted(times, key=times.__getitem__):
+                conversation_id = path.stem.rpartition("-")[2]
                 try:
                     stack.callback(acquire_lock(path))
                 except OSError:
                     is_elsewhere = True
                     continue
                 if is_new or path.name.endswith(own_name) or not self._store.is_saved(conversation_id):
-                    path.rename(self._path)
+                    with suppress(ValueError):
+                        adopted[path] = _read(path)
+            if adopted:
+                texts = dict.fromkeys(chain(*adopted.values(), self.load()))
+                self._release = self._release or acquire_lock(self._path)
+                replace_file(self._path, json.dumps([*texts]).encode("ascii"))
+                for path in adopted:  # only now, or a full disk would lose them
                     delete_file_and_lock(path)
-                    return False
         return is_elsewhere
 
     def write(self, texts: Sequence[str]) -> None:
@@ -84,3 +90,7 @@ class DraftFile:
                     delete_file_and_lock(self._path)
             self._release()
             self._release = None
+
+
+def _read(path: Path) -> list[str]:
+    return msgspec.convert(json.loads(path.read_bytes()), list[str])

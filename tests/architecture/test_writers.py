@@ -22,7 +22,6 @@ _KNOWN = {
     "paths.py open_private_file": "opens an own file for those below, and keeps what is in it",
     "paths.py replace_file": "writes beside and replaces: every file of a person",
     "file_cache.py FileCache._trim": "removes cached files",
-    "conversation/drafts.py DraftFile.adopt_newest": "renames a draft that no program uses",
     "conversation/line_file.py LineFile.append": "adds lines to an own file, and cuts off what a failed write left",
     "conversation/line_file.py delete_file_and_lock": "removes an own draft that was sent, or an own log",
     "conversation/log.py ConversationStore.delete": "removes a conversation for the person",

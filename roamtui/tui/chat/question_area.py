@@ -33,7 +33,6 @@ from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.question_box import QuestionBox
 from roamtui.tui.chat.question_queue import QuestionQueue, SentQuestion
-from roamtui.tui.messages import StatusMessage
 
 if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
@@ -124,7 +123,7 @@ class QuestionArea(Container):
             return [], is_elsewhere
         self._drafts = DraftFile(self._conversation.store, get_source_key(state.library), state.id)
         with suppress(OSError):
-            is_elsewhere = self._drafts.adopt_newest(is_start=is_start, is_new=not state.exchanges)
+            is_elsewhere = self._drafts.adopt(is_start=is_start, is_new=not state.exchanges)
         return self._drafts.load(), is_elsewhere
 
     def _write_drafts(self) -> None:
@@ -285,7 +284,7 @@ class QuestionArea(Container):
         self._worker = None
         if self._queue.end_current() is not None:
             place = "" if self.box.has_focus else " in the question box"
-            self.post_message(StatusMessage(f"Not asked · ↑{place} brings it back"))
+            self.notify(f"Not asked · ↑{place} brings it back", markup=False)
         self._ask_next()
         self._keep_draft_soon()
         self._show_waiting()
@@ -313,7 +312,7 @@ class QuestionArea(Container):
         self._show_waiting()
         if self.box.hides_draft:
             back_key = self._keys.first_keys["global.back"]
-            self.post_message(StatusMessage(f"{back_key} shows your draft"))
+            self.notify(f"{back_key} shows your draft", markup=False)
         return True
 
     def _return_to_box(self, sent: SentQuestion, *, is_retry: bool = False) -> None:
