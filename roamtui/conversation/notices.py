@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
-    LoadingStarted,
     NodesLoaded,
     OpenStatus,
     Origin,
@@ -40,8 +39,8 @@ class NoticeSlot(StrEnum):
     """Above an answer, in the list of the model's steps."""
     CHAT = auto()
     """Between the questions, for a notice that a person may need later."""
-    STATUS = auto()
-    """In the status line, for a notice that nobody needs later."""
+    MESSAGE = auto()
+    """In a message that the next key removes, for a notice that nobody needs later."""
 
 
 class Severity(StrEnum):
@@ -62,7 +61,7 @@ _EXPANSION_WORDS = {
     OpenStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
 }
 _CLOSE_WORDS = {
-    CloseReason.ASKED: (NoticeSlot.STATUS, "Closed {}"),
+    CloseReason.ASKED: (NoticeSlot.MESSAGE, "Closed {}"),
     CloseReason.BUDGET: (NoticeSlot.CHAT, "Closed {} to make room for others"),
     CloseReason.FRESH: (NoticeSlot.CHAT, "Closed {} so that the new question starts fresh"),
     CloseReason.GONE: (NoticeSlot.CHAT, "Closed {}: no longer in the document"),
@@ -98,7 +97,7 @@ def iter_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             labels = _list_labels((hit.section_id for hit in hits[:_SHOWN_MAX]), library)
             yield Notice(NoticeSlot.STEP, text, labels, symbol="⌕")
         case SectionsOpened(origin=origin, results=results):
-            slot = NoticeSlot.STEP if origin is Origin.AGENT else NoticeSlot.STATUS
+            slot = NoticeSlot.STEP if origin is Origin.AGENT else NoticeSlot.MESSAGE
             by_status: dict[OpenStatus, dict[str, str]] = {}  # one notice for each status
             for result in results:
                 by_status.setdefault(result.status, {})[result.section_id or result.id] = result.text
@@ -135,8 +134,6 @@ def iter_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 warnings.append(f"Could not read {format_count(hidden_count, 'more document')}.")
             yield from (Notice(NoticeSlot.CHAT, note) for note in notes[:_SHOWN_MAX])
             yield from (Notice(NoticeSlot.CHAT, text, severity=Severity.WARNING) for text in warnings)
-        case LoadingStarted(count=count):
-            yield Notice(NoticeSlot.STATUS, f"Loading {format_count(count, 'document')}")
         case WarningRaised(message=message):
             yield Notice(NoticeSlot.CHAT, message, severity=Severity.WARNING)
         case _:
@@ -146,9 +143,9 @@ def iter_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
 def _make_section_notice(
     slot: NoticeSlot, template: str, section_ids: Sequence[str], library: Library
 ) -> Notice:
-    """Make a notice about sections. The text of a status message names a single section itself."""
+    """Make a notice about sections. The text of a message names a single section itself."""
     labels = _list_labels(section_ids, library)
-    if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
+    if slot is NoticeSlot.MESSAGE and len(section_ids) == len(labels) == 1:
         return Notice(slot, template.format(f"“{labels[0][1]}”"))
     return Notice(slot, template.format(format_count(len(section_ids), "section")), labels, symbol="◆")
 

@@ -25,13 +25,14 @@ from typing_extensions import override
 
 from roamtui.conversation.messages import RECORDED
 from roamtui.errors import EXIT_CANCELLED
+from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
 from roamtui.text import format_count
 from roamtui.tui.actions import Scope, make_bindings, make_keymap
 from roamtui.tui.context import DocumentSession, OfferGroup, StartOffer, TableSession, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
-from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
+from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested
 from roamtui.tui.paste_parser import PasteParser, get_lenient_decoder
 from roamtui.tui.screen_words import format_error
 from roamtui.tui.status_line import MessageLine
@@ -222,7 +223,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self._switch_to(page.origin)
             page.origin = ""
         else:
-            self.main_screen.post_message(StatusMessage("Nothing to go back to"))
+            self.notify("Nothing to go back to", markup=False)
 
     def action_refuse(self) -> None:
         self.notify("This key works only in a document.", markup=False)
@@ -350,11 +351,20 @@ class RoamApp(App[None], inherit_bindings=False):
             self.screen.focus_next(self.screen.AUTO_FOCUS or "*")
 
     def on_notify(self, event: Notify) -> None:
-        """Show the message at the foot until the next key or click. Textual's toasts cover text."""
+        """Show the message at the foot until the next key or click. Textual's toasts cover text.
+
+        It is on the status line of a document if it fits there, so that the hints stay. Warnings and errors
+        stand out more in place of the hints.
+        """
         event.prevent_default()
         self._remove_message()
-        page = self.documents.get(self.current_mode) or self.screen
-        page.mount(MessageLine(event.notification.message, event.notification.severity))
+        message = qualify_commands(event.notification.message)
+        severity = event.notification.severity
+        main = self.documents.get(self.current_mode)
+        if main is not None and severity == "information" and main.status_line.has_room(message):
+            main.status_line.message = message
+        else:
+            (main or self.screen).mount(MessageLine(message, severity))
 
     def _remove_message(self) -> None:
         main = self.documents.get(self.current_mode)

@@ -11,13 +11,15 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
     DocumentReloaded,
+    LoadingStarted,
+    NodesLoaded,
     QuestionAnswered,
 )
 from roamtui.text import format_count
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import DocumentSession
 from roamtui.tui.key_queue import KeyQueue
-from roamtui.tui.messages import NoticeRaised, ProgressMessage, StatusMessage, WorkReported
+from roamtui.tui.messages import NoticeRaised, WorkReported
 from roamtui.tui.reloader import Reloader
 
 _CHECK_SECONDS = 2.0
@@ -39,6 +41,8 @@ class BackgroundWork:
         self._reloads = session.reloads_on_change
         self._key_queue = key_queue
         self._questions = questions
+        self.progress = ""
+        """What is happening. Empty if nothing is."""
         self.embedding = ""
         """How far search by meaning is prepared. Empty if it is complete."""
         self.reloader = Reloader(session)
@@ -60,8 +64,17 @@ class BackgroundWork:
         """Read the document again."""
         self._run(self._reload, "reloading")
 
+    def report(self, progress: str) -> None:
+        """Say what is happening, or nothing, in the status line."""
+        self.progress = progress
+        self._screen.post_message(WorkReported())
+
     def handle_event(self, event: ConversationEvent) -> None:
         """Embed text that the event may have loaded, and check quotes that it may have changed."""
+        if isinstance(event, LoadingStarted):
+            self.report(f"Loading {format_count(event.count, 'document')}")
+        if isinstance(event, NodesLoaded | QuestionAnswered | ConversationStarted):
+            self.report("")
         if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
             self._run(self._embed_ahead, "embedding", replaces=True)
         if isinstance(event, DocumentReloaded | ConversationStarted | AnswerChosen):
@@ -73,7 +86,7 @@ class BackgroundWork:
         # called in another thread, where no message may be posted
         def on_progress(done: int, total: int) -> None:
             words = f"Indexing {done:,} of {total:,} sections…"
-            loop.call_soon_threadsafe(self._screen.post_message, ProgressMessage(words))
+            loop.call_soon_threadsafe(self.report, words)
 
         try:
             await self._agent.model.start()
@@ -82,7 +95,7 @@ class BackgroundWork:
                 self._screen.post_message(NoticeRaised(note))
             await self._agent.search.index_ahead(on_progress)
         finally:
-            self._screen.post_message(ProgressMessage(""))
+            self.report("")
         self._run(self._embed_ahead, "embedding", replaces=True)
 
     async def _embed_ahead(self) -> None:
@@ -128,4 +141,4 @@ class BackgroundWork:
         self._screen.post_message(WorkReported())
         for note in notes:
             self._screen.post_message(NoticeRaised(note))
-        self._screen.post_message(StatusMessage(words))
+        self._screen.notify(words, markup=False)

@@ -1,4 +1,10 @@
-"""Messages that bubble up to the screen, and what keys and clicks can choose in a text."""
+"""Messages that bubble up to the screen, and what keys and clicks can choose in a text.
+
+A person is told of something in one of four places. What holds until it changes is in the status line. What
+concerns an answer or the document, and may be needed later, is a notice in the conversation. What concerns
+the input or the work of a dialog is in the dialog. All else is passed to `notify`, and is shown at the foot
+of the screen until the next key or click.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,22 +64,8 @@ class TargetSelected(Message):
 
 
 @dataclass
-class StatusMessage(Message):
-    """A few words for the status line. They replace the previous ones."""
-
-    words: str
-
-
-@dataclass
-class ProgressMessage(Message):
-    """Words for the status line that say what is happening, or none. A key press does not remove them."""
-
-    words: str
-
-
-@dataclass
 class WorkReported(Message):
-    """Background work has news for the status line: of the model, the index or the document on disk."""
+    """Background work has news for the status line."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, QuestionReceived
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
 from roamtui.models.base import format_window
@@ -55,8 +55,6 @@ class StatusLine(ClickableLine):
 
     message: reactive[str] = reactive("")
     """What just happened, in a few words, until the next key or click."""
-    progress: reactive[str] = reactive("")
-    """What is happening."""
 
     def __init__(self, agent: Agent, work: BackgroundWork, keys: Keymap) -> None:
         """Draw the model and the conversation of `agent`, and `work`. A `refresh` shows their changes."""
@@ -71,44 +69,39 @@ class StatusLine(ClickableLine):
         """Show the progress of a question."""
         was_running = self.reply.is_running
         self.reply.handle_event(event)
-        if isinstance(event, QuestionReceived):
-            self.message = ""
         if self.reply.is_running != was_running:
             self.auto_refresh = SPINNER_SECONDS if self.reply.is_running else None
             self.refresh()
 
     def has_room(self, message: str) -> bool:
-        """Return whether a message fits on the line, after the model and what it does."""
+        """Return whether a message fits on the line, after the model and what goes on."""
         return self._draw_work().cell_length + len(_GAP) + cell_len(message) <= self.size.width
 
     def _draw_work(self) -> Content:
-        """Draw the model, and what it does for a question."""
+        """Draw the model, what it does for a question, and other news."""
         model = self._draw_model()
         if self.reply.is_running:
             frame = get_spinner_frame(monotonic() if self.app.animation_level != "none" else 0)
             activity = f"{frame} {self.reply.describe()}"
             work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
-        return model.truncate(self.size.width, ellipsis=True)
+        words = [self._work.progress]
+        if self._work.reloader.is_outdated:
+            words.append(f"Document changed on disk · {self._reload_key} to reload")
+        news = (Content.styled(sanitise_line(each), "bold $warning") for each in filter(None, words))
+        return Content(_GAP).join((model, *news)).truncate(self.size.width, ellipsis=True)
 
     @override
     def render(self) -> Content:
         state = self._agent.conversation.state
-        model = self._draw_work()
-        words = [sanitise_line(self.progress)]
-        if self._work.reloader.is_outdated:
-            words.append(f"Document changed on disk · {self._reload_key} to reload")
-        urgent = (Content.styled(each, "bold $warning") for each in words)
         message = Content(sanitise_line(self.message))
-        message = Content(_GAP).join(filter(None, (*urgent, message)))
-        message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         open_count = len(state.open_sections)
         opened = f"◆ {open_count} open · ~{format_token_count(state.open_tokens)}" if open_count else ""
         sections = _make_clickable(Content(opened or "No open sections"), "global.go_tree")
         usage = format_usage(state.spent)
         used = Content.styled(f"read {usage}" if usage else "", "$muted")
         embedding = Content.styled(self._work.embedding, "$muted")
-        return _join_fitting([model, message, sections, used, embedding], self.size.width, _GAP)
+        return _join_fitting([self._draw_work(), message, sections, used, embedding], self.size.width, _GAP)
 
     def _draw_model(self) -> Content:
         """Draw the model: its name, its window unless it is a provider's, and whether it is small."""
@@ -184,7 +177,7 @@ class MessageLine(Static):
     """A message at the foot of a screen, over the hints. A long one takes several lines."""
 
     def __init__(self, words: str, severity: str) -> None:
-        super().__init__(Content(sanitise_line(qualify_commands(words))), classes=f"-{severity}")
+        super().__init__(Content(sanitise_line(words)), classes=f"-{severity}")
 
 
 class WarningLine(Static):

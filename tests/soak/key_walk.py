@@ -172,7 +172,7 @@ def _list_messages(app: RoamApp) -> list[str]:
     widgets: list[Static] = [*app.screen.query(MessageLine), *app.screen.query(Static).filter(".message")]
     messages = [str(widget.visual) for widget in widgets if widget.display]
     if app.screen is (main := app.documents.get(app.current_mode)):
-        messages += [main.status_line.message, main.status_line.progress]
+        messages.append(main.background_work.progress)
     return [message for message in messages if message]
 
 

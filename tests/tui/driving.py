@@ -328,11 +328,9 @@ class RunningApp:
 
 
 @asynccontextmanager
-async def running(
-    app: RoamApp, size: tuple[int, int] = (80, 24), *, notifications: bool = False
-) -> AsyncIterator[RunningApp]:
+async def running(app: RoamApp, size: tuple[int, int] = (80, 24)) -> AsyncIterator[RunningApp]:
     """Run an app in a terminal of a size, once it has started."""
-    async with app.run_test(size=size, notifications=notifications) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         await wait_until_started(pilot)
         yield RunningApp(app, pilot)
 

@@ -1,4 +1,4 @@
-"""The lines at the foot of the screen: hints, and a message that stands in their place until the next key or click."""
+"""The lines at the foot of the screen: status, hints, and a message that stands there until the next key or click."""
 
 import errno
 import math
@@ -12,9 +12,8 @@ from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.tui.actions import PANES, Scope
-from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpDialog
-from roamtui.tui.status_line import HintLine, MessageLine, StatusLine
+from roamtui.tui.status_line import HintLine, StatusLine
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import make_options
@@ -23,14 +22,10 @@ from tests.tui.driving import make_app, running
 _NOTHING = "Nothing to copy or stop. Press ctrl+q to quit."
 
 
-def tell(app: RoamApp) -> list[str]:
-    """Return the messages that stand on any screen."""
-    return [str(line.render()) for screen in app.screen_stack for line in screen.query(MessageLine)]
-
-
-async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> None:
-    async with running(make_app(), (120, 30), notifications=True) as ui:
-        await ui.wait_until(lambda: ui.chat.region.x > 0 and "ctrl+q" in ui.text)
+@pytest.mark.parametrize(("width", "row"), [(120, -2), (55, -1)])
+async def test_a_message_stands_on_the_status_line_or_over_the_hints_until_the_next_key(width: int, row: int) -> None:
+    async with running(make_app(), (width, 30)) as ui:
+        await ui.wait_until(lambda: ui.chat.region and "ctrl+q" in ui.text)
 
         def list_places() -> dict[Widget, Region]:
             shown = ui.main.panes.walk_children(Widget)
@@ -38,15 +33,15 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
 
         places = list_places()
         hints = ui.rows[-1]
-        await ui.press_until(lambda: tell(ui.app) == [_NOTHING], "ctrl+c")
-        await ui.wait_until(lambda: ui.rows[-1].strip() == _NOTHING)
+        await ui.press_until(lambda: _NOTHING in ui.rows[row], "ctrl+c")
+        assert (ui.rows[-1] == hints) is (row == -2)
         assert list_places() == places
-        await ui.press_until(lambda: not tell(ui.app), "tab")
+        await ui.press_until(lambda: _NOTHING not in ui.text, "tab")
         await ui.press_until(lambda: ui.rows[-1] == hints, "shift+tab")
 
 
 async def test_a_message_that_does_not_fit_on_the_status_line_takes_the_lines_that_it_needs() -> None:
-    async with running(make_app(), (60, 20), notifications=True) as ui:
+    async with running(make_app(), (60, 20)) as ui:
         anchor = "how-to-clean-the-stone-oven-after-a-long-day-of-baking"
         await ui.read("Ovens")
         ui.reader.show_anchor(anchor)
@@ -54,7 +49,7 @@ async def test_a_message_that_does_not_fit_on_the_status_line_takes_the_lines_th
 
 
 async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
-    async with running(make_app(), notifications=True) as ui:
+    async with running(make_app()) as ui:
         await ui.press_until("roamtui cannot go into the background here.", "escape", "ctrl+z")
 
 
@@ -135,7 +130,7 @@ async def test_that_nothing_is_saved_is_on_the_screen_as_long_as_it_is_true(
     disk = FaultyDisk(monkeypatch, tmp_path / "conversations")
     failure = "Could not save the conversation: Read-only file system"
     long_answer = "\n\n".join(f"Paragraph {number}." for number in range(60))
-    async with running(make_app(store=store), size, notifications=True) as ui:
+    async with running(make_app(store=store), size) as ui:
         await ui.ask("First?", "One.")
         assert failure not in ui.words
         disk.passes, disk.faults, disk.error = 0, math.inf, errno.EROFS

@@ -17,7 +17,6 @@ from roamtui.conversation.events import (
     CitationsChecked,
     ConversationEvent,
     ConversationStarted,
-    NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
     QuestionDropped,
@@ -37,7 +36,7 @@ from roamtui.tui.chat.following import FollowingScroll
 from roamtui.tui.chat.target_selection import TargetSelection
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy
-from roamtui.tui.messages import CommandRequested, SectionTarget, StatusMessage, TargetActivated
+from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
@@ -149,9 +148,8 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         for notice in notices:
             if notice.slot is NoticeSlot.CHAT:
                 self.add_notice(notice.format(), notice.severity)
-        status = "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS)
-        if status or isinstance(event, NodesLoaded):  # no longer "Loading 3 documents"
-            self.post_message(StatusMessage(status))
+        if words := "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.MESSAGE):
+            self.notify(words, markup=False)
 
     def _show_change(self, event: ConversationEvent) -> None:
         current = self.current
@@ -197,7 +195,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         self._news = None
         if self.compute_top(news) + news.size.height > self.scroll_offset.y + self.size.height:
             key = self._keys.first_keys["move.last" if self.has_focus else "input.page_down"]
-            self.post_message(StatusMessage(f"{words} below · {key} shows it"))
+            self.notify(f"{words} below · {key} shows it", markup=False)
 
     def action_move(self, step: int) -> None:
         self.target_selection.step(step)
@@ -236,7 +234,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             and view.selected_index in view.source_range
         )
         if view is None or not (view.action_fold_passages() or (not is_card and view.fold_steps())):
-            self.post_message(StatusMessage("The whole passage is shown" if is_card else "No steps to show"))
+            self.notify("The whole passage is shown" if is_card else "No steps to show", markup=False)
         elif view.outcome.passages is None:
             self.stop_following()
             self.call_after_refresh(self.scroll_to_lines, view, view.step_lines)
@@ -273,17 +271,17 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                 lines += ["", "Sources:", "", *sources]
             copy(self, "\n".join([*lines, ""]), "the answer")
         else:
-            self.post_message(StatusMessage("No answer yet"))
+            self.notify("No answer yet", markup=False)
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:
         from roamtui.tui.screens.conversations import make_export_dialog  # noqa: PLC0415 - few export
 
         if not (state := self._conversation.state).exchanges:
-            self.post_message(StatusMessage("No question yet"))
+            self.notify("No question yet", markup=False)
             return
-        words = await self.app.push_screen_wait(make_export_dialog(lambda: state, state, state.library))
-        self.post_message(StatusMessage(words or ""))
+        if words := await self.app.push_screen_wait(make_export_dialog(lambda: state, state, state.library)):
+            self.notify(words, markup=False)
 
     @property
     def is_selectable(self) -> bool:

@@ -14,7 +14,6 @@ from typing_extensions import override
 
 from roamtui.sanitiser import sanitise_text
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.messages import StatusMessage
 
 _QUESTION_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
@@ -121,7 +120,7 @@ class QuestionBox(TextArea):
         has_text = bool(self.text)
         if has_text:
             self.empty()
-            self.post_message(StatusMessage("Cleared the box · ctrl+z brings the text back"))
+            self.notify("Cleared the box · ctrl+z brings the text back", markup=False)
         return has_text
 
     @override
@@ -203,7 +202,7 @@ class QuestionBox(TextArea):
         if self.text:
             super().action_delete_word_left()
         else:
-            self.post_message(StatusMessage("Nothing to delete · leave the box first to close the document"))
+            self.notify("Nothing to delete · leave the box first to close the document", markup=False)
 
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that would make the question too long."""

@@ -36,7 +36,6 @@ from roamtui.tui.messages import (
     ReturnRequested,
     SectionRead,
     SectionTarget,
-    StatusMessage,
 )
 from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
@@ -204,7 +203,7 @@ class DocumentReader(Reader):
             if not is_same and node.kind is not NodeKind.FOLDER:
                 self.open(node.id)
                 return
-        self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
+        self.notify(f"{'Last' if direction > 0 else 'First'} section", markup=False)
 
     def follow_answer_link(self, target: LinkTarget) -> None:
         """Follow a link in an answer."""
@@ -228,7 +227,7 @@ class DocumentReader(Reader):
         if image is not None:
             self.follow(image)
         elif self.section_id is None or not self.format_page(self.offset_in_view):
-            self.post_message(StatusMessage("No picture or page in view"))
+            self.notify("No picture or page in view", markup=False)
         elif (file := locate_section(self.library, self.section_id)) is None:
             self._warn("The file of this page is not on this machine.")
         else:
@@ -257,7 +256,7 @@ class DocumentReader(Reader):
 
     def _open_outside(self, path: Path) -> None:
         opened = "Opened" if open_in_viewer(path) else "No program here opens"
-        self.post_message(StatusMessage(f"{opened} {path}"))
+        self.notify(f"{opened} {path}", markup=False)
 
     def show_anchor(self, anchor: str) -> None:
         """Show an anchor that a link in another document names, or the start if it is empty."""
@@ -270,7 +269,7 @@ class DocumentReader(Reader):
         target = link or SectionLink(first_id)
         self.open(target.section_id, highlight=target.span)
         if link is None:
-            self.post_message(StatusMessage(f'This document has no heading for the link "#{anchor}"'))
+            self.notify(f'This document has no heading for the link "#{anchor}"', markup=False)
 
     def action_edit(self) -> None:
         if self.section_id is not None and (problem := self._edit(self.section_id)):

@@ -20,7 +20,7 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.text import Span, format_page
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
-from roamtui.tui.messages import LINK_META, ReadingPositionChanged, StatusMessage
+from roamtui.tui.messages import LINK_META, ReadingPositionChanged
 from roamtui.tui.reader.document_view import make_document_view
 from roamtui.tui.reader.lazy_lines import (
     Highlights,
@@ -123,7 +123,7 @@ class Reader(LinesView, inherit_bindings=False):
     def action_follow(self) -> None:
         """Number the links in view. The number that the person types next follows one."""
         self._set_hints(self.lines.list_links(self.view_range))
-        self.post_message(StatusMessage("Type the number of a link" if self._hints else "No link in view"))
+        self.notify("Type the number of a link" if self._hints else "No link in view", markup=False)
 
     def _set_hints(self, links: Sequence[ShownLink], typed: str = "") -> None:
         if self._hints or links:
@@ -146,7 +146,7 @@ class Reader(LinesView, inherit_bindings=False):
         if is_digit and is_complete and 0 < int(typed) <= len(hints):
             self.follow(hints[int(typed) - 1].link)
         elif is_digit and is_complete:
-            self.post_message(StatusMessage(f"No link {int(typed)} in view"))
+            self.notify(f"No link {int(typed)} in view", markup=False)
 
     @on(events.Blur)
     def end_hints(self) -> bool:

@@ -36,10 +36,8 @@ from roamtui.tui.messages import (
     LinkTarget,
     ModelReleased,
     NoticeRaised,
-    ProgressMessage,
     SectionRead,
     SectionTarget,
-    StatusMessage,
     TargetActivated,
     TargetSelected,
     WorkReported,
@@ -158,17 +156,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"An answer is still running. Wait, or press {stop_key} to stop.", markup=False)
         return self.is_asking
 
-    @on(StatusMessage)
-    def _show_status(self, event: StatusMessage) -> None:
-        if self.status_line.has_room(event.words):
-            self.status_line.message = event.words
-        else:
-            self.notify(event.words, markup=False)
-
-    @on(ProgressMessage)
-    def _show_progress(self, event: ProgressMessage) -> None:
-        self.status_line.progress = event.words
-
     @on(WorkReported)
     def _show_work(self) -> None:
         self.status_line.refresh()
@@ -216,7 +203,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if not isinstance(command, str):
                 await self.conversation.execute(command)
             elif command:
-                self.post_message(StatusMessage(command))
+                self.notify(command, markup=False)
 
     @on(SectionRead)
     @work(group="commands", exit_on_error=False)
@@ -228,7 +215,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selected_place
         if section_id is None and self.panes.scope is Scope.CHAT:
             down, up = (self.keys.first_keys[name] for name in ("move.down", "move.up"))
-            self.post_message(StatusMessage(f"Select a passage or a quote first ({down}, {up})"))
+            self.notify(f"Select a passage or a quote first ({down}, {up})", markup=False)
         return section_id, span
 
     def action_apply(self, command_name: str) -> None:
@@ -265,7 +252,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         cursor = self.chat_log.target_selection
         if not cursor.select_quote(number):
             words = f"There is no quote {number}" if number else "Press the number of a quote"
-            self.post_message(StatusMessage(words))
+            self.notify(words, markup=False)
         elif isinstance(target := cursor.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
             self.reader_pane.open_target(target)
 
@@ -321,7 +308,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Put a question into the box, to ask it again. If no model gave the answer, first choose a model."""
         view = self.chat_log.target_selection.get_exchange()
         if view is None:
-            self.post_message(StatusMessage("No question yet"))
+            self.notify("No question yet", markup=False)
         elif not self.warn_if_busy():
             number = view.exchange.number
             has_model = view.outcome.passages is None or self.agent.model.name != OFFLINE
@@ -347,7 +334,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
             list_key = self.keys.first_keys["global.notes"]
-            self.post_message(StatusMessage(f"Note saved · {list_key} lists all notes"))
+            self.notify(f"Note saved · {list_key} lists all notes", markup=False)
 
     @work(group="noting", exit_on_error=False)
     async def action_notes(self) -> None:
@@ -418,11 +405,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         dialog = AddSourceDialog(self.session.options.services, self.keys)
         if name := await self.app.push_screen_wait(dialog):
-            self.post_message(ProgressMessage(f"Adding {name}…"))
+            self.background_work.report(f"Adding {name}…")
             try:
                 source = await self.conversation.add_source(name)
             finally:
-                self.post_message(ProgressMessage(""))
+                self.background_work.report("")
             key = self.keys.first_keys["section.ask"]
             self.notify(f"Added {source.title} · {key} on it in the outline asks about it only", markup=False)
 
@@ -478,17 +465,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_step_match(self, direction: int) -> None:
         cursor = self._match_cursor
         if cursor is None:
-            self.post_message(StatusMessage("No search yet"))
+            self.notify("No search yet", markup=False)
         elif self._has_current_matches(cursor) and not cursor.step(
             self.reader_pane.ensure_reader(), direction
         ):
-            self.post_message(StatusMessage(f"No other match for “{cursor.found.query}”"))
+            self.notify(f"No other match for “{cursor.found.query}”", markup=False)
 
     def _has_current_matches(self, cursor: MatchCursor) -> bool:
         """Return whether the searched document is still the current one. If not, tell the person."""
         is_current = cursor.found.library is self.conversation.state.library
         if not is_current:
-            self.post_message(StatusMessage("The document has changed since the search · search again"))
+            self.notify("The document has changed since the search · search again", markup=False)
         return is_current
 
     def action_go_page(self) -> None:

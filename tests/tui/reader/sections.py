@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from roamtui.document.parse import parse_document
 from roamtui.markdown.lines import Line
-from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
+from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 from roamtui.tui.reader.lazy_lines import ChunkLines, HighlightKind, LazyLines
 from roamtui.tui.reader.reader import Reader
@@ -31,12 +31,11 @@ class ReaderApp(App[None]):
         yield self.reader
 
     @on(ReadingPositionChanged)
-    @on(StatusMessage)
     def note_message(self, message: Message) -> None:
         self.heard.append(message)
 
     def list_told(self) -> list[str]:
-        return [message.words for message in self.heard if isinstance(message, StatusMessage)]
+        return [notification.message for notification in self._notifications]
 
 
 def list_lines(reader: Reader) -> list[str]:

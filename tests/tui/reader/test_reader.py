@@ -45,7 +45,7 @@ async def _run(
     reader = FollowingReader()
     reader.styles.width, reader.styles.height = 50, 12
     app = ReaderApp(reader)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         await pilot.pause()
         if library is not None:
             reader.show_section(library, id_of(library, title) if title else next(library.walk()))

@@ -420,5 +420,5 @@ async def test_a_table_of_an_earlier_day_that_a_key_opens_says_so_and_how_to_cha
     filled: Tables,
 ) -> None:
     app = make_app(options=make_options(open_table=filled.open_table))
-    async with running(app, (100, 24), notifications=True) as ui:
+    async with running(app, (100, 24)) as ui:
         await ui.press_until("This is your earlier table · + adds a question, d deletes one", "ctrl+l")
