@@ -20,11 +20,11 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.loader import make_document_library
 from roamtui.export.html import render_html
 from roamtui.launch import AppServices
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
+from roamtui.opening.loader import make_document_library
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp

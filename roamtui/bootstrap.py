@@ -20,10 +20,13 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import OFFLINE, RECORDED
 from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
-from roamtui.document.added_sources import list_sources_of, open_all, restore_sources
 from roamtui.document.document import SMALL_SITE_PAGES_MAX, NodeKind
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.loader import (
+from roamtui.errors import SourceError, UsageError
+from roamtui.models.redaction import strip_keys
+from roamtui.models.usage import UsageMeter
+from roamtui.opening.added_sources import list_sources_of, open_all, restore_sources
+from roamtui.opening.loader import (
     Loader,
     LoadingOptions,
     OpenedSource,
@@ -33,9 +36,6 @@ from roamtui.document.loader import (
     open_sources,
     reload_documents,
 )
-from roamtui.errors import SourceError, UsageError
-from roamtui.models.redaction import strip_keys
-from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import get_cache_path, get_table_path, is_standard_input
 from roamtui.search.base import IndexLostError, SearchMode, SearchServices

@@ -26,11 +26,11 @@ from roamtui.conversation.log import ConversationSummary, open_store
 from roamtui.conversation.state import ConversationState
 from roamtui.convert.converted import ProgressCallback
 from roamtui.document.library import Library
-from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, SourceError, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
+from roamtui.opening.loader import is_url
 from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import format_file_path, get_config_path, get_resource_dir, is_standard_input
 from roamtui.program import format_program

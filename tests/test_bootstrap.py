@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.document.loader import load_pages
 from roamtui.errors import UsageError
+from roamtui.opening.loader import load_pages
 from roamtui.paths import get_cache_path, get_config_path, make_private_folder
 from roamtui.search.index import IndexLocation
 from tests.fakes.site import FakeSite

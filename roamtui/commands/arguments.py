@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from roamtui.bootstrap import Bootstrap
     from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
+    from roamtui.opening.loader import Loader
 
 *_NAMES, _LAST_NAME = (each.name for each in FORMATS)
 SOURCE_KINDS = (

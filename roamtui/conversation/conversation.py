@@ -39,10 +39,10 @@ from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.messages import RECORDED
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.conversation.update import Command, FoldNodes, OpenSections, list_nodes_to_load, update
-from roamtui.document.added_sources import SourceOpener, list_sources_of, list_sources_with, restore_sources
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import StoreError, UsageError
+from roamtui.opening.added_sources import SourceOpener, list_sources_of, list_sources_with, restore_sources
+from roamtui.opening.loader import Loader, load_pages
 from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import make_short_name

@@ -8,7 +8,7 @@ from roamtui.conversation.events import NodesLoaded
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
+from roamtui.opening.loader import Loader
 from roamtui.parallel import call_in_thread
 from roamtui.text import shorten
 

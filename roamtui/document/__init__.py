@@ -1,1 +1,1 @@
-"""Open sources as a `Library`, a tree of nodes with ids, paths and exact ranges; load its files and pages."""
+"""Turn text into a `Library`, a tree of nodes with ids, paths and exact ranges."""

@@ -138,7 +138,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     summaries: Mapping[str, str] = field(default_factory=dict)
     """Summaries of documents that a model wrote, by the digest of the text."""
     sources: tuple[LibrarySource, ...] = ()
-    """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a
+    """Its sources, if a person has added or removed any; see `opening/added_sources.py`. The root is then a
     listing of the documents of all sources."""
 
     @cached_property

@@ -14,8 +14,8 @@ from roamtui.agent.tool_calls import TOOLS
 from roamtui.agent.tools import ToolContext, outline, quotes
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import OpenedSource, load_pending
 from roamtui.errors import UsageError
+from roamtui.opening.loader import OpenedSource, load_pending
 from roamtui.output import write_notice
 from roamtui.sanitiser import sanitise_line, sanitise_text
 from roamtui.search.searcher import Searcher

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError
+from roamtui.opening.loader import Loader, load_pages
 from roamtui.outline.coverage import format_absence, measure_coverage
 from roamtui.outline.delivered import PART_TOKENS
 from roamtui.outline.ids import Reference

@@ -19,10 +19,10 @@ from roamtui.conversation.notices import format_cost, format_usage
 from roamtui.conversation.state import make_conversation_id
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, OpenedSource
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
+from roamtui.opening.loader import Loader, OpenedSource
 from roamtui.outline.coverage import measure_coverage
 from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.search.searcher import Searcher

@@ -5,9 +5,9 @@ import os
 import time
 from collections.abc import Mapping
 
-from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.opening.added_sources import list_sources_of
 from roamtui.sources.listing import SourceStamp
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources

@@ -14,9 +14,9 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, QuestionAnswered, StopReason
 from roamtui.conversation.messages import Message, Role
 from roamtui.conversation.update import OpenSections
-from roamtui.document.loader import open_sources
 from roamtui.models.base import ModelRequest
 from roamtui.models.written_calls import remove_tools
+from roamtui.opening.loader import open_sources
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent

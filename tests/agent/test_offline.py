@@ -19,12 +19,12 @@ from roamtui.conversation.notices import format_steps, iter_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions, OpenSections
 from roamtui.document.library import Library
-from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
+from roamtui.opening.loader import open_sources
 from roamtui.search.base import SearchServices, VectorCoverage
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import FakeSearcher, collect_events

@@ -8,9 +8,9 @@ import pytest
 from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.update import AskOptions
-from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
+from roamtui.opening.loader import open_sources
 from roamtui.search.searcher import Searcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite

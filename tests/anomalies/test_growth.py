@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import OpenedSource
 from roamtui.errors import SourceError
 from roamtui.models.registry import NoModel
+from roamtui.opening.loader import OpenedSource
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import recheck
 from roamtui.table.cells import Cell

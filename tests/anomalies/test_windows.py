@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from roamtui.document.links import resolve_link
-from roamtui.document.loader import make_document_library
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.listing import DocumentFile
 from roamtui.sources.read import SourceText
 

@@ -20,8 +20,8 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.document.document import SMALL_SITE_PAGES_MAX
-from roamtui.document.loader import make_document_library, open_sources
 from roamtui.headless.answer_lines import render_report
+from roamtui.opening.loader import make_document_library, open_sources
 from roamtui.quotes.located_notes import make_span_citation
 from roamtui.sources.read import SourceText
 from roamtui.text import Span

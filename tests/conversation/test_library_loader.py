@@ -16,7 +16,7 @@ from roamtui.conversation.events import (
     SectionsOpened,
 )
 from roamtui.conversation.update import Command, OpenSections
-from roamtui.document.loader import open_sources
+from roamtui.opening.loader import open_sources
 from tests.case_files import read_case
 from tests.conversation.conversations import FakeApprover
 from tests.fakes.site import FakeSite

@@ -10,8 +10,8 @@ from roamtui.convert import subprocess_job
 from roamtui.convert.conversion import detect_format
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.formats import FORMATS_BY_NAME
-from roamtui.document.loader import make_document_library
 from roamtui.errors import SourceError
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.conversion_cache import convert_cached
 from roamtui.sources.read import read_source
 from tests.case_files import read_rows

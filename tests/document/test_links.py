@@ -8,8 +8,8 @@ from roamtui.bootstrap import open_library
 from roamtui.convert.html import convert_html
 from roamtui.document.library import Library
 from roamtui.document.links import DeadLink, FileLink, SectionLink, WebLink, resolve_link
-from roamtui.document.loader import make_document_library
 from roamtui.document.parse import parse_source_text
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.read import SourceText
 from tests.case_files import read_rows
 from tests.document.linked_notes import write_notes

@@ -16,8 +16,8 @@ from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
-from roamtui.document.loader import make_document_library
 from roamtui.export.html import render_html
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.read import SourceText
 from tests.agent.asking import NO_HITS
 from tests.export.answering import LABELS, answer_question

@@ -14,12 +14,12 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import Note, make_note
 from roamtui.document.document import hash_text
-from roamtui.document.loader import make_document_library
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.markdown.quoted_sentence import QuotedSentence
 from roamtui.models.registry import make_model
+from roamtui.opening.loader import make_document_library
 from roamtui.quotes.claims import parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import LocatedNote, locate_notes, make_span_citation

@@ -20,9 +20,9 @@ import pytest
 from roamtui.agent.specs import EXPAND, SEARCH
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.document.library import Library
-from roamtui.document.loader import OpenedSource
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession
+from roamtui.opening.loader import OpenedSource
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
 from tests.outline.documents import write_words

@@ -16,10 +16,10 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import make_document_library
 from roamtui.errors import EXIT_CANCELLED, ModelError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
+from roamtui.opening.loader import make_document_library
 from roamtui.program import QUIT_WORDS
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import SourceText

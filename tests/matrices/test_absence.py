@@ -14,7 +14,6 @@ from roamtui.agent.agent import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.cli import main
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.loader import OpenedSource, load_pending, open_sources
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import render_csv
 from roamtui.headless.ask import run_ask
@@ -22,6 +21,7 @@ from roamtui.headless.mcp import McpSession
 from roamtui.headless.plain_chat import PlainChat
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
+from roamtui.opening.loader import OpenedSource, load_pending, open_sources
 from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_column
 from roamtui.table.runner import TablePlan, fill_table

@@ -22,7 +22,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
-from roamtui.document.loader import OpenedSource
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
@@ -30,6 +29,7 @@ from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import OutputFormat, run_ask
 from roamtui.headless.mcp import McpSession
+from roamtui.opening.loader import OpenedSource
 from roamtui.outline.delivered import PART_TOKENS
 from roamtui.quotes.verdicts import make_proof
 from roamtui.text import split_parts

@@ -9,8 +9,8 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import CitationsChecked, PartialReplyRecorded
 from roamtui.conversation.state import ConversationState, Exchange, fold_events, start_conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import make_document_library, make_error_document
 from roamtui.export.markdown import render_markdown
+from roamtui.opening.loader import make_document_library, make_error_document
 from roamtui.quotes.claims import Claim, read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import compare_words, format_diff_parts

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
-from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest
+from roamtui.opening.loader import open_sources
 from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_column
 from roamtui.table.runner import TablePlan, TableRun, fill_table

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from roamtui.conversation.log import open_store
 from roamtui.conversation.messages import Usage
 from roamtui.document.library import Library
-from roamtui.document.loader import OpenedSource
 from roamtui.errors import StoreError
 from roamtui.export.table import render_json_table, render_markdown_table
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
+from roamtui.opening.loader import OpenedSource
 from roamtui.table.runner import TableRun, fill_table, format_estimate
 from roamtui.table.store import TableLog, list_rows, read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

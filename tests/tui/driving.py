@@ -26,8 +26,8 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, make_document_library
 from roamtui.models.base import Model
+from roamtui.opening.loader import Loader, make_document_library
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import SourceText
 from roamtui.tui.actions import Scope

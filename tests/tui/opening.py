@@ -8,9 +8,9 @@ from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.convert.converted import ProgressCallback
-from roamtui.document.loader import make_document_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentSession, OfferGroup, StartOffer, TuiOptions

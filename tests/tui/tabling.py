@@ -6,8 +6,8 @@ from pathlib import Path
 from roamtui.agent.agent import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.convert.converted import ProgressCallback
-from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
+from roamtui.opening.loader import open_sources
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentSession, TableSession
 from roamtui.tui.screens.table import TableGrid, TableScreen

@@ -13,9 +13,9 @@ from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import open_sources
 from roamtui.markdown.blocks import Link
 from roamtui.models.registry import NoModel
+from roamtui.opening.loader import open_sources
 from roamtui.search.searcher import Searcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp

@@ -21,10 +21,10 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.messages import OFFLINE, Usage
 from roamtui.conversation.notices import Severity
-from roamtui.document.loader import make_document_library
 from roamtui.launch import EXAMPLE, AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
+from roamtui.opening.loader import make_document_library
 from roamtui.paths import get_conversations_path
 from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp

@@ -12,8 +12,8 @@ from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.messages import Usage
-from roamtui.document.loader import make_document_library
 from roamtui.models.base import ModelRequest
+from roamtui.opening.loader import make_document_library
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import SourceText
 from roamtui.tui.app import RoamApp

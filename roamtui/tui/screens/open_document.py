@@ -21,9 +21,9 @@ from typing_extensions import override
 
 from roamtui.conversation.log import open_store
 from roamtui.convert.converted import format_progress
-from roamtui.document.loader import suggest_url
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
+from roamtui.opening.loader import suggest_url
 from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.paths import expand_user
 from roamtui.sanitiser import sanitise_line

@@ -11,8 +11,8 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
-from roamtui.document.loader import make_document_library
 from roamtui.markdown.quoted_sentence import QuotedSentence
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, make_keymap

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from roamtui.document.loader import make_document_library, open_sources
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
+from roamtui.opening.loader import make_document_library, open_sources
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import SourceText
 from roamtui.tui.actions import Scope

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from textual.widgets import Input
 
 from roamtui.bootstrap import open_library
-from roamtui.document.loader import make_document_library
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope

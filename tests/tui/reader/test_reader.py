@@ -9,8 +9,8 @@ from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.loader import make_document_library
 from roamtui.markdown.blocks import Link
+from roamtui.opening.loader import make_document_library
 from roamtui.sources.read import SourceText
 from roamtui.text import Span
 from roamtui.tui.reader.lazy_lines import HighlightKind

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap
 from roamtui.document.library import Library
-from roamtui.document.loader import open_sources
 from roamtui.launch import AppServices
+from roamtui.opening.loader import open_sources
 from roamtui.search.base import Hit, RetrievalOptions
 from roamtui.search.searcher import Searcher
 from roamtui.settings import Settings

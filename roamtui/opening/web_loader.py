@@ -14,8 +14,8 @@ from roamtui.convert.formats import CONVERTED_SUFFIXES, HTML, RST, Format
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
-from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
+from roamtui.opening.site_files import SiteFiles
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 from roamtui.sources.read import DOCUMENT_SUFFIXES, SourceText, has_headings
 from roamtui.web.page import FetchedPage, FetchError, PageFetcher, UnreachableError
@@ -140,7 +140,7 @@ def open_web_source(
 
 def _open_outline(files: SiteFiles, url: str, first: FetchedPage) -> Library | None:
     """Open the outline of a site, with the text of its home page. Return None if it has no outline."""
-    from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - few sites have no list of pages
+    from roamtui.opening.site_outline import outline_site  # noqa: PLC0415 - few sites have no list of pages
 
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text

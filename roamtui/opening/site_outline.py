@@ -16,9 +16,9 @@ from urllib.robotparser import RobotFileParser
 from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
-from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
+from roamtui.opening.site_files import SiteFiles
 from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_count, shorten
 from roamtui.web.http_client import read_body

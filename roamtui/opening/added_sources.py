@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource
-from roamtui.document.loader import Loader, OpenedSource, make_error_document, merge_loaders
 from roamtui.errors import RoamtuiError
+from roamtui.opening.loader import Loader, OpenedSource, make_error_document, merge_loaders
 from roamtui.sources.source_names import format_file_names, make_short_name
 
 SourceOpener = Callable[[str], OpenedSource]

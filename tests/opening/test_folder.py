@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.added_sources import list_sources_with, open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.loader import Loader, load_pending, open_sources
+from roamtui.opening.added_sources import list_sources_with, open_all, restore_sources
+from roamtui.opening.loader import Loader, load_pending, open_sources
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.search.libraries import id_of
 from tests.sources.listings import write

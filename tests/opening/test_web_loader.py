@@ -8,10 +8,10 @@ import pytest
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, open_sources, suggest_url
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import open_web_source
 from roamtui.errors import SourceError
+from roamtui.opening.loader import Loader, open_sources, suggest_url
+from roamtui.opening.web_loader import open_web_source
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS
 from roamtui.sources.read import SourceText
 from roamtui.web.page import FetchedPage, FetchError
@@ -324,7 +324,7 @@ def drip(client: Client, _request: SeenRequest) -> bool:
 def test_a_site_whose_list_never_arrives_opens_its_home_page_after_a_time_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("roamtui.document.site_files._SECONDS_MAX", 0.3)
+    monkeypatch.setattr("roamtui.opening.site_files._SECONDS_MAX", 0.3)
     reports: list[int] = []
     with HostileServer() as server:
         home = answer(HOME.format("").encode(), headers=[("Content-Type", "text/html")])

@@ -15,8 +15,8 @@ from roamtui.convert.converted import ProgressCallback
 from roamtui.document.document import Document, NodeKind, NodeRow, make_columns
 from roamtui.document.library import Library, Node
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
+from roamtui.opening.web_loader import open_web_source, parse_page
 from roamtui.parallel import run_parallel
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
