@@ -226,7 +226,9 @@ class RoamApp(App[None], inherit_bindings=False):
             self.notify("Nothing to go back to", markup=False)
 
     def action_refuse(self) -> None:
-        self.notify("This key works only in a document.", markup=False)
+        is_in_document = self.current_mode in self.documents
+        words = "in the document below · esc closes this" if is_in_document else "only in a document."
+        self.notify(f"This key works {words}", markup=False)
 
     async def action_close_document(self) -> None:
         """Close the document or table that is shown. A table first stops what it asks."""

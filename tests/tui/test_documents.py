@@ -233,6 +233,7 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
         assert "enter to add, tab to complete a path" in ui.words
         await ui.wait_until("A handbook")
         assert "What of fees?" not in ui.text
+        await ui.press_until("This key works in the document below · esc closes this", "f5")
         await ui.press_until("▸ acts", *"acts", "slash", "enter")
         assert [source.key for source in ui.state.library.sources] == ["", "acts"]
         await ui.wait_until("Added acts · i on it in the outline asks about it only")
