@@ -89,7 +89,7 @@ class View(Enum):
     READER = auto()
     """Lines scroll sideways, and links can be opened."""
     CARD = auto()
-    """Links can be opened. Code is wrapped, and tables are narrowed to the width."""
+    """Links can be opened. Code is wrapped, without its language; tables are narrowed to the width."""
     TERMINAL = auto()
     """Web links show their URL. Tables are narrowed to the width, but code stays as it is."""
 
@@ -184,7 +184,7 @@ class MarkdownLayout(Struct, kw_only=True):
         start = block.offsets[0]
         language = get_language(block.info)
         lines: list[Line] = []
-        if language:
+        if language and self.view is not View.CARD:  # in an answer or a quote, it would pass for a word of it
             label = make_run(language, RunStyle(TextRole.ASIDE))
             lines += self._make_lines([(label,)], start, start, is_code=True)
         room = self._compute_room(nesting, self.width) if self.view is View.CARD else None

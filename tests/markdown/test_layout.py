@@ -103,3 +103,11 @@ def test_a_wide_table_has_one_rule_and_breaks_no_word() -> None:
         parse_markdown("| Law | Words |\n|---|---|\n| Rindfleischetikettierung | a b c d e f g |\n").blocks
     )
     assert "Rindfleischetikettierung │ a b c d" in [line.text.rstrip() for line in laid_out]
+
+
+@pytest.mark.parametrize(("view", "label"), [(View.READER, ["python"]), (View.CARD, [])])
+def test_the_language_of_code_is_named_only_where_it_cannot_pass_for_a_word_of_a_quote(
+    view: View, label: list[str]
+) -> None:
+    lines = MarkdownLayout(width=34, view=view).lay_out(parse_markdown("```python\nzebra = True\n```\n").blocks)
+    assert [line.text.strip() for line in lines] == [*label, "zebra = True"]

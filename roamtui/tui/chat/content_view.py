@@ -100,7 +100,7 @@ def wrap(
     content: Content, width: int, *, lead: Content | str = "", follow: Content | str = ""
 ) -> list[Content]:
     """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, `follow` all others."""
-    room = max(8, width - Content(str(follow)).cell_length)
+    room = max(8, width - max(Content(str(each)).cell_length for each in (lead, follow)))
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]
 
 

@@ -7,7 +7,7 @@ from textual.app import App
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.content_view import ContentView, wrap
 
 
 class _Lines(list[Content]):
@@ -29,3 +29,8 @@ async def test_a_removed_view_holds_no_lines() -> None:
         await view.remove()
         gc.collect()
         assert drawn() is None
+
+
+def test_a_lead_that_is_longer_than_the_others_leaves_the_words_less_room() -> None:
+    lines = wrap(Content("Insert a line break."), 30, lead="ctrl+j shift+enter ", follow="       ")
+    assert [line.plain for line in lines] == ["ctrl+j shift+enter Insert a", "       line break."]
