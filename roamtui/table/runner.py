@@ -2,9 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,8 +25,10 @@ from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
 from roamtui.opening.loader import Loader, OpenedSource
 from roamtui.outline.coverage import measure_coverage
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.parallel import call_in_thread, open_in_thread
 from roamtui.search.searcher import Searcher
+from roamtui.sources.listing import stamp_path
 from roamtui.sources.read import is_path
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell, recheck_cell
 from roamtui.table.columns import Column
@@ -38,6 +41,9 @@ _UNREADABLE_SHOWN_MAX = 5
 """Maximum number of documents that a warning names."""
 _CELL_USAGE = Usage(input_tokens=9_000, output_tokens=300, cost_usd=None)
 """Expected usage of the first cell: 2.6 requests of 3,400 tokens (docs/benchmarks.md)."""
+_REQUEST_TOKENS = 1_000
+"""System text, tools, instructions and question of one request. A short document comes whole with them."""
+_BYTES_PER_TOKEN = 4
 
 
 class TablePlan(Struct, frozen=True, kw_only=True):
@@ -110,7 +116,7 @@ class TableRun(Struct, kw_only=True):
         async with self.approval_lock:
             if self.is_approved is None:
                 model = self.plan.model
-                self.estimate = _estimate_usage(self.table.cells.values(), model, self.pending)
+                self.estimate = _estimate_usage(self.table, model, self.pending)
                 self.is_approved = model.name == OFFLINE or await self.confirm(self)
             return self.is_approved
 
@@ -293,16 +299,28 @@ async def _recheck_row(table: ResultTable, row: ResultRow, library: Library) -> 
                 yield again
 
 
-def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
-    """Estimate the usage of `count` cells, by the average of the cells that the model has answered."""
+def _estimate_usage(table: ResultTable, model: Model, count: int) -> Usage:
+    """Estimate the usage of `count` cells, by the average of the cells that the model has answered.
+
+    If it has answered none, the sizes of the files tell which documents come whole, in one request.
+    """
+    cells = table.cells.values()
     used = [cell.usage for cell in cells if cell.model == model.name and cell.usage.input_tokens]
-    used = used or [_CELL_USAGE]
+    used = used or [_expect_usage(row) for row in table.rows]
     usage = Usage(
         input_tokens=count * sum(each.input_tokens for each in used) // len(used),
         output_tokens=count * sum(each.output_tokens for each in used) // len(used),
         cost_usd=None,
     )
     return add_cost(usage, model.facts.prices)
+
+
+def _expect_usage(row: ResultRow) -> Usage:
+    stamp = stamp_path(Path(row.source)) if is_path(row.source) else None
+    tokens = WHOLE_TOKENS_MAX + 1 if stamp is None else stamp[1] // _BYTES_PER_TOKEN
+    if tokens > WHOLE_TOKENS_MAX:
+        return _CELL_USAGE
+    return replace(_CELL_USAGE, input_tokens=_REQUEST_TOKENS + tokens)
 
 
 def format_estimate(run: TableRun) -> str:

@@ -23,7 +23,7 @@ def test_a_table_with_a_failed_cell_ends_with_the_reason_and_what_to_do(
     table = define(tmp_path / "table", write_leases(tmp_path / "leases"), PERIOD)
     assert run_table(table, make_plan(ScriptedModel(failures)), tmp_path / "table.json") == 1
     first_line, *_, last_line = capsys.readouterr().err.splitlines()
-    assert first_line == "Asking scripted: 2 cells · ~18k tokens"
+    assert first_line == "Asking scripted: 2 cells · ~2k tokens"
     note = "The model has gone. To continue, run the same command again."
     assert last_line == f"roamtui: 2 questions failed. {table.rows[-1].title}: {note}"
 

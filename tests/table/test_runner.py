@@ -189,6 +189,7 @@ async def test_a_run_estimates_what_it_will_use_before_it_asks_and_by_what_was_u
         told.append(format_estimate(run))
         return len(told) > 1
 
+    (leases / "bert.md").write_text(f"# Lease\n\n{'The tenant pays for heating. ' * 500}\n", "utf-8")
     usage = Usage(input_tokens=2_000, output_tokens=100, cost_usd=0.001, source="provider")
     model = ScriptedModel([ScriptedReply(text="Not found: x.", usage=usage)] * 12)
     model.facts = replace(model.facts, prices=(1e-6, 1e-5))
@@ -196,7 +197,7 @@ async def test_a_run_estimates_what_it_will_use_before_it_asks_and_by_what_was_u
         await fill_table(define(folder, leases, *questions), make_plan(model), lambda *_: None, hear)
         assert len(model.requests) == requests
     assert told == [
-        *["2 cells · ~18k tokens · ~$0.0240"] * 2,
+        *["2 cells · ~10k tokens · ~$0.0160"] * 2,  # the short document comes whole, in one request
         "4 cells · ~8k tokens · ~$0.0120 · more if a document has changed",
     ]
     await fill_table(define(folder, leases, PERIOD), make_plan(model), lambda *_: None, hear)
