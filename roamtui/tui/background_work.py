@@ -34,13 +34,19 @@ class BackgroundWork:
     """Tasks of a document's screen, as its workers. They report to the screen by messages."""
 
     def __init__(
-        self, screen: Screen[None], session: DocumentSession, key_queue: KeyQueue, questions: QuestionArea
+        self,
+        screen: Screen[None],
+        session: DocumentSession,
+        key_queue: KeyQueue,
+        questions: QuestionArea,
+        reload_key: str,
     ) -> None:
         self._screen = screen
         self._agent = session.agent
         self._reloads = session.reloads_on_change
         self._key_queue = key_queue
         self._questions = questions
+        self._reload_key = reload_key
         self.progress = ""
         """What is happening. Empty if nothing is."""
         self.embedding = ""
@@ -77,6 +83,8 @@ class BackgroundWork:
             self.report("")
         if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
             self._run(self._embed_ahead, "embedding", replaces=True)
+        if isinstance(event, QuestionAnswered):
+            self._run(self._check_answered_text, "checking")
         if isinstance(event, DocumentReloaded | ConversationStarted | AnswerChosen):
             self._run(self._check_quotes, "verdicts", replaces=True)
 
@@ -130,11 +138,21 @@ class BackgroundWork:
 
     async def check_for_changes(self) -> None:
         """Check whether the document has changed on disk. If so, tell the person, or reload it if wanted."""
-        if self._questions.is_asking or not await self.reloader.check():
-            return
-        self._screen.post_message(WorkReported())
-        if self.reloader.is_outdated and self._reloads:
-            self.reload()
+        if not self._questions.is_asking:
+            await self._check_document()
+
+    async def _check_document(self) -> None:
+        if await self.reloader.check():
+            self._screen.post_message(WorkReported())
+            if self.reloader.is_outdated and self._reloads:
+                self.reload()
+
+    async def _check_answered_text(self) -> None:
+        """Say below an answer if the document has changed on disk since the text that it quotes was read."""
+        await self._check_document()
+        if self.reloader.is_outdated and not self._reloads:
+            words = f"This text has changed on disk since it was read · {self._reload_key} to reload"
+            self._screen.post_message(NoticeRaised(words))
 
     async def _reload(self) -> None:
         words, notes = await self.reloader.reload()

@@ -85,7 +85,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, session.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-        self.background_work = BackgroundWork(self, session, key_queue, self.questions)
+        reload_key = keys.first_keys["global.reload"]
+        self.background_work = BackgroundWork(self, session, key_queue, self.questions, reload_key)
         self.status_line = StatusLine(self.agent, self.background_work, keys)
 
     @property
