@@ -103,7 +103,7 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
     async with showing(tables, (70, 24)) as ui:
         assert tables.model.requests == []
         await ui.press_until(ConfirmDialog, "r")
-        assert "6 cells · ~54k tokens" in ui.text
+        assert "6 cells · ~6.1k tokens" in ui.text
         assert "asking:" not in ui.text
         assert tables.model.requests == []
         await ui.press_until(lambda: "three months" in ui.text and "60 days" in ui.text, "y")
