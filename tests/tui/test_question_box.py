@@ -12,7 +12,6 @@ from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
 from roamtui.tui.actions import Scope
-from roamtui.tui.chat.question_queue import SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import EXAMPLES, RunningApp, make_app, running
 
@@ -243,8 +242,8 @@ async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> N
 async def test_a_question_that_waited_for_a_section_that_is_gone_is_kept_and_the_next_is_asked() -> None:
     async with queueing() as (ui, answer_all):
         for question, section_id in (("And a third?", "ffffffff"), (SECOND, ui.find_id("Deck oven"))):
-            ui.box.remember(question)
-            ui.main.questions._queue.add(SentQuestion(question, AskOptions(within=section_id)))
+            ui.main.questions._options = AskOptions(within=section_id)
+            await ui.send(question, lambda question=question: question in ui.text)
         await answer_all()
         await ui.wait_until(lambda: len(ui.exchanges) == 2 and not ui.main.is_asking)
         await ui.press_until(lambda: ui.box.text == "And a third?", "up", "up")
@@ -272,7 +271,7 @@ async def test_escape_stops_the_answer_only_in_the_box_with_nothing_else_to_take
     async with queueing(SECOND) as (ui, _):
         await ui.press("shift+tab", "escape")
         assert ui.main.focused is ui.box
-        assert len(ui.main.questions._queue) == 1
+        assert WAITS in ui.text
         await ui.press_until(lambda: ui.box.text == SECOND, "escape")
         await ui.press_until(lambda: ui.main.focused is not ui.box, "escape")
         assert ui.main.is_asking

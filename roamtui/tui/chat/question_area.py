@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,6 @@ from roamtui.sanitiser import sanitise_line
 from roamtui.text import format_count, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.question_box import QuestionBox
-from roamtui.tui.chat.question_queue import QuestionQueue, SentQuestion
 
 if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
@@ -65,8 +65,25 @@ async def _await_cancelled(worker: Worker[None]) -> None:
         await worker.wait()
 
 
+@dataclass
+class _SentQuestion:
+    """A question that was sent. Its worker waits for its turn, and then for the answer."""
+
+    question: str
+    options: AskOptions
+    worker: Worker[None]
+    is_shown: bool = False
+    """Whether its turn has come, so that the conversation shows it."""
+    is_asked: bool = False
+    """Whether it is part of the conversation."""
+    is_taken_back: bool = False
+
+
 class QuestionArea(Container):
-    """Asks one question at a time; others wait below the box. Its label says how the next is asked."""
+    """Asks questions. Those that wait for their turn are below the box. Its label says how the next is asked.
+
+    The conversation answers one question at a time, in the order in which they were sent.
+    """
 
     def __init__(
         self,
@@ -91,9 +108,8 @@ class QuestionArea(Container):
         self._draft_timer: Timer | None = None
         self._is_unasked = not conversation.state.exchanges
         """Whether the conversation has no question yet, so that no list shows it."""
-        self._worker: Worker[None] | None = None
-        """Answers the question whose turn it is."""
-        self._queue = QuestionQueue()
+        self._sent: list[_SentQuestion] = []
+        """The questions whose workers have not ended, oldest first."""
         self._hint = ""
         """What the border says after the next change of the text, until another change."""
         self._explained = ""
@@ -102,7 +118,7 @@ class QuestionArea(Container):
     @property
     def is_asking(self) -> bool:
         """Whether a question waits for its answer."""
-        return self._worker is not None
+        return bool(self._sent)
 
     def open_draft(self) -> None:
         """At the start, put the drafts of an earlier run into the box."""
@@ -211,11 +227,13 @@ class QuestionArea(Container):
         """Note that the current question is in the conversation, or switch to another conversation."""
         match event:
             case QuestionReceived():
-                self._queue.is_shown = True
+                for sent in [*self._iter_unasked()][:1]:
+                    sent.is_shown = True
                 self._show_waiting()
             case QuestionAsked():
-                if (asked := self._queue.end_current()) is not None:
-                    self.box.settled.add(asked.question)
+                for sent in [*self._iter_unasked()][:1]:
+                    sent.is_asked = True
+                    self.box.settled.add(sent.question)
                 self._is_unasked = False
                 self._keep_draft_soon()
             case DocumentReloaded():
@@ -264,33 +282,32 @@ class QuestionArea(Container):
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.empty()
         self.box.remember(event.question)
-        self._queue.add(SentQuestion(event.question, self.take_options()))
-        self._ask_next()
+        options = self.take_options()
+        self._sent.append(_SentQuestion(event.question, options, self._ask(event.question, options)))
         self._write_drafts()
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
-    def _ask_next(self) -> None:
-        if self._worker is None and (sent := self._queue.start_next()) is not None:
-            self._worker = self._ask(*sent)
+    def _iter_unasked(self) -> Iterator[_SentQuestion]:
+        """Yield the questions that are not part of the conversation yet, oldest first."""
+        return (sent for sent in self._sent if not (sent.is_asked or sent.is_taken_back))
 
     def handle_worker_end(self, worker: Worker[object]) -> None:
-        """When the worker of a question has ended, ask the next one.
+        """Forget the question of a worker that has ended.
 
-        A question that did not become part of the conversation is in the box's history, so that it does not
-        disturb the person.
+        If it did not become part of the conversation, it is in the box's history, so that it does not disturb
+        the person.
         """
-        if worker is not self._worker or not worker.is_finished:
-            return
-        self._worker = None
-        if self._queue.end_current() is not None:
-            place = "" if self.box.has_focus else " in the question box"
-            self.notify(f"Not asked · ↑{place} brings it back", markup=False)
-        self._ask_next()
-        self._keep_draft_soon()
-        self._show_waiting()
+        ended = [sent for sent in self._sent if sent.worker is worker and worker.is_finished]
+        for sent in ended:
+            self._sent.remove(sent)
+            if not (sent.is_asked or sent.is_taken_back):
+                place = "" if self.box.has_focus else " in the question box"
+                self.notify(f"Not asked · ↑{place} brings it back", markup=False)
+            self._keep_draft_soon()
+            self._show_waiting()
 
     def _show_waiting(self) -> None:
-        waiting = self._queue.list_unshown()
+        waiting = [sent.question for sent in self._iter_unasked() if not sent.is_shown]
         lines = [f"{number}. {sanitise_line(question)}" for number, question in enumerate(waiting, 1)]
         if len(lines) > _WAITING_LINES_MAX:
             more = len(lines) - _WAITING_LINES_MAX + 1
@@ -301,13 +318,13 @@ class QuestionArea(Container):
 
     def unsend_last(self) -> bool:
         """Put the last sent question back into the box, unless it was asked. Return whether there was one."""
-        current = self._queue.current
-        sent = self._queue.take_back()
-        if sent is None:
+        unasked = [*self._iter_unasked()]
+        if not unasked:
             return False
-        if sent is current:
-            self._cancel()
-        self._return_to_box(sent)
+        sent = unasked[-1]
+        sent.is_taken_back = True
+        self._cancel(sent)
+        self._return_to_box(sent.question, sent.options)
         self._keep_draft_soon()
         self._show_waiting()
         if self.box.hides_draft:
@@ -315,9 +332,9 @@ class QuestionArea(Container):
             self.notify(f"{back_key} shows your draft", markup=False)
         return True
 
-    def _return_to_box(self, sent: SentQuestion, *, is_retry: bool = False) -> None:
-        self.box.return_question(sent.question)
-        self._set_options(sent.options, is_retry=is_retry)
+    def _return_to_box(self, question: str, options: AskOptions, *, is_retry: bool = False) -> None:
+        self.box.return_question(question)
+        self._set_options(options, is_retry=is_retry)
 
     def propose_retry(self, number: int, open_first: tuple[str, ...]) -> None:
         """Put a question into the box, to be asked again after opening sections.
@@ -328,15 +345,15 @@ class QuestionArea(Container):
         exchange = exchanges[number - 1]
         replaced = exchange if number == len(exchanges) else None
         options = AskOptions(replaces=replaced, within=exchange.within, open_first=open_first)
-        self._return_to_box(SentQuestion(exchange.question, options), is_retry=True)
+        self._return_to_box(exchange.question, options, is_retry=True)
 
     def stop(self) -> bool:
         """Stop the current question. Return whether there was one. Waiting questions stay."""
-        was_asking = self.is_asking
-        self._cancel()
-        return was_asking
+        unended = [sent for sent in self._sent if not sent.is_taken_back]
+        for sent in unended[:1]:
+            self._cancel(sent)
+        return bool(unended)
 
-    def _cancel(self) -> None:
-        if self._worker is not None:
-            self._worker.cancel()
-            self.run_worker(_await_cancelled(self._worker), group="stopping", exit_on_error=False)
+    def _cancel(self, sent: _SentQuestion) -> None:
+        sent.worker.cancel()
+        self.run_worker(_await_cancelled(sent.worker), group="stopping", exit_on_error=False)
