@@ -21,20 +21,19 @@ from roamtui.document.parse import parse_document
 from roamtui.markdown.fences import FENCE, update_fence
 from roamtui.markdown.table_header import find_header_above
 from roamtui.outline.labels import format_node_title
-from roamtui.text import compute_body_start
+from roamtui.text import compute_body_start, split_parts
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""
 CHUNK_LENGTH = 3_000
 """In characters. A chunk ends at the first suitable position after this length."""
 CHUNK_LENGTH_MAX = 12_000
-"""In characters. A chunk without a suitable position up to here ends at a line end in its second half. If
-there is no line end, the line is split."""
+"""In characters. A longer chunk without a suitable position is split at any line ends, or within a line."""
+_PART_TOKENS = CHUNK_LENGTH_MAX // 4
 _FENCE_OR_BLANK = re.compile(
     rf"^(?P<fence> {{0,3}}{FENCE})|^[ \t]*(?:\r\n?|\n)(?=(?P<next>\S))", re.MULTILINE
 )
 """The first or last line of a fence, or a blank line before a line that is not indented."""
-_LINE_END = re.compile(r"\r\n?|\n")
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 
@@ -117,27 +116,20 @@ def _split_at_blank_lines(text: str, start: int, end: int) -> Iterator[TextChunk
         if match["next"] and not fence and blank_end - chunk_start >= CHUNK_LENGTH:
             yield from _split_long(text, chunk_start, blank_end)
             chunk_start = blank_end
-    yield from _split_long(text, chunk_start, end)
+    if chunk_start < end:
+        yield from _split_long(text, chunk_start, end)
 
 
 def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
     """Yield one chunk, or several if the span is too long for one."""
     prefix = ""
-    while end - start > CHUNK_LENGTH_MAX:
-        middle = start + CHUNK_LENGTH_MAX // 2
-        limit = start + CHUNK_LENGTH_MAX
-        next_prefix = ""
-        if line_end := _LINE_END.search(text[middle:limit]):
-            cut = middle + line_end.end()
-            next_prefix = make_parser_context(text, start, cut, prefix)
-        else:
-            space = text[middle:limit].rfind(" ")
-            cut = middle + space + 1 if space >= 0 else limit
-        yield TextChunk(start=start, end=cut, prefix=prefix, is_continued=True)
-        start = cut
-        prefix = next_prefix
-    if start < end:
-        yield TextChunk(start=start, end=end, prefix=prefix)
+    parts = [(0, end - start)]
+    if end - start > CHUNK_LENGTH_MAX:
+        parts = split_parts(text[start:end], _PART_TOKENS)
+    for first, last in parts:
+        bounds = start + first, start + last
+        yield TextChunk(start=bounds[0], end=bounds[1], prefix=prefix, is_continued=bounds[1] < end)
+        prefix = make_parser_context(text, *bounds, prefix) if text[bounds[1] - 1] in "\r\n" else ""
 
 
 def make_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
