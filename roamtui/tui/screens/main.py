@@ -49,6 +49,7 @@ from roamtui.tui.section_commands import make_section_command
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, WarningLine
 
 if TYPE_CHECKING:  # the first screen does without them
+    from roamtui.models.base import Model
     from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import MatchCursor
 
@@ -301,8 +302,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.agent.ask(question, options)
         finally:
             if self.agent.model.name == RECORDED:  # it has only one answer
-                self.agent.use_model(self.session.options.services.make_model())
-                self._show_model()
+                self._use_model(self.session.options.services.make_model())
 
     @work(group="choosing", exit_on_error=False)
     async def action_retry(self) -> None:
@@ -375,12 +375,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         current = self.agent.model
         is_same = state.model == current.name and state.server in (None, current.facts.server)
         if not is_same and state.model not in ("", RECORDED):
-            model = self.session.options.services.make_model(state.model, state.server or None)
-            self.post_message(ModelReleased(self.agent.model))
-            self.agent.use_model(model)
-            self._show_model()
+            self._use_model(self.session.options.services.make_model(state.model, state.server or None))
 
-    def _show_model(self) -> None:
+    def _use_model(self, model: Model) -> None:
+        self.post_message(ModelReleased(self.agent.model))
+        self.agent.use_model(model)
         self.status_line.refresh()
         self.welcome.invalidate()
         self.background_work.prepare_agent()
@@ -394,10 +393,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Let the person choose a model. Return False if they leave."""
         from roamtui.tui.screens.pickers import ModelDialog
 
-        if await self.app.push_screen_wait(ModelDialog(self.session)) is None:
-            return False
-        self._show_model()
-        return True
+        model = await self.app.push_screen_wait(ModelDialog(self.session))
+        if model is not None:
+            self._use_model(model)
+        return model is not None
 
     @work(group="sources", exit_on_error=False)
     async def action_add_source(self) -> None:

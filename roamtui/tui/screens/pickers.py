@@ -6,15 +6,15 @@ from urllib.parse import urlsplit
 
 from textual import events, on, work
 from textual.app import App
+from textual.screen import ScreenResultType
 from typing_extensions import override
 
 from roamtui.errors import ModelError, RoamtuiError
-from roamtui.models.base import format_window, replace_flags
+from roamtui.models.base import Model, format_window, replace_flags
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
 from roamtui.models.providers import PROVIDERS
 from roamtui.models.registry import is_model_name
 from roamtui.tui.context import DocumentSession, Services
-from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, KeyHints, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
@@ -26,8 +26,8 @@ def _make_choice(name: str, note: str, group: str, sign: str = "") -> PickerItem
     return PickerItem(value=name, label=name, note=note, group=group, sign=sign)
 
 
-class PickerDialog(ListDialog[str, str | None]):
-    """Lets a person choose a value. The result is None if they leave."""
+class PickerDialog(ListDialog[str, ScreenResultType]):
+    """Lets a person choose a value."""
 
     def __init__(
         self,
@@ -47,10 +47,6 @@ class PickerDialog(ListDialog[str, str | None]):
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
         return lay_out_columns(self.choices, typed, self.list.line_width)
 
-    @override
-    def choose(self, item: str) -> None:
-        self.dismiss(item)
-
     def save(self, settings: Mapping[str, str]) -> None:
         """Save settings for the next start. If that fails, tell the person why."""
         try:
@@ -59,7 +55,7 @@ class PickerDialog(ListDialog[str, str | None]):
             self.app.notify(str(error), severity="error", markup=False)
 
 
-class ThemeDialog(PickerDialog):
+class ThemeDialog(PickerDialog[None]):
     """Lets a person choose a theme. The app uses the theme under the cursor as a preview."""
 
     def __init__(self, app: App[None], services: Services) -> None:
@@ -78,7 +74,7 @@ class ThemeDialog(PickerDialog):
 
     @override
     def choose(self, item: str) -> None:
-        self.dismiss(item)
+        self.dismiss(None)
         self.app.theme = item
         if item != self._original:
             self.save({"theme": item})
@@ -89,13 +85,13 @@ class ThemeDialog(PickerDialog):
         self.app.theme = self._original
 
 
-class ModelDialog(PickerDialog):
-    """Lists models, tests the chosen one, and lets the agent use it. The result is its name, or None."""
+class ModelDialog(PickerDialog[Model | None]):
+    """Lists models, and tests the chosen one. The result is a model to use in place of the current one."""
 
     def __init__(self, session: DocumentSession) -> None:
-        self._agent = session.agent
+        self._model = session.agent.model
         self._typed_server = session.options.api_base
-        self._current = session.agent.model.name
+        self._current = self._model.name
         foot = make_foot("enter to test and use", "esc to cancel", after=" · ✓ works")
         placeholder = "Type to filter, or the name of any other model"
         super().__init__("Model", (), self._current, session.options.services, foot, placeholder)
@@ -107,7 +103,7 @@ class ModelDialog(PickerDialog):
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, or lack a key."""
         current = self._current
-        model = self._agent.model
+        model = self._model
         note = "in use"
         if model.small_reason:
             note = f"in use, small model: {model.small_reason}"
@@ -165,7 +161,7 @@ class ModelDialog(PickerDialog):
 
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _use(self, offer: ModelOffer) -> None:
-        """If the person agrees and the model replies, let the agent use it."""
+        """If the person agrees and the model replies, close with it."""
         api_base = offer.api_base or None
         model = self.services.make_model(offer.name, api_base)  # this refuses invalid names
         trial = self.services.make_model(offer.name, api_base, is_test=True)
@@ -188,10 +184,8 @@ class ModelDialog(PickerDialog):
             return
         finally:
             await trial.close()
-        self.post_message(ModelReleased(self._agent.model))
-        self._agent.use_model(model)
         question = "Make this model the default? Saves its name and URL in config.toml."
         dialog = ConfirmDialog(question, offer.name, yes="Make default", no="Just this time")
         if await self.app.push_screen_wait(dialog):
             self.save({"model": offer.name, "api_base": offer.api_base})
-        self.finish(offer.name)
+        self.finish(model)
