@@ -38,7 +38,7 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         assert ui.main.agent.model is before, "the button with the focus says no"
         await ui.press_until("Make this model the default?", "enter", "y")
         await ui.press_until(lambda: ui.main.agent.model.name == "openai/[b]other", "y")
-        assert ui.app.screen is ui.main
+        await ui.wait_until(lambda: ui.app.screen is ui.main)
         assert kept == [{"model": "openai/[b]other", "api_base": ""}], "the URL of another model does not stay"
         assert "openai/[b]other" in ui.text
         await ui.ask("Who?")
