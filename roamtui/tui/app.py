@@ -359,14 +359,15 @@ class RoamApp(App[None], inherit_bindings=False):
         stand out more in place of the hints.
         """
         event.prevent_default()
-        self._remove_message()
         message = qualify_commands(event.notification.message)
         severity = event.notification.severity
         main = self.documents.get(self.current_mode)
         if main is not None and severity == "information" and main.status_line.has_room(message):
             main.status_line.message = message
         else:
-            (main or self.screen).mount(MessageLine(message, severity))
+            screen = main or self.screen
+            screen.query_children(MessageLine).remove()
+            screen.mount(MessageLine(message, severity))
 
     def _remove_message(self) -> None:
         main = self.documents.get(self.current_mode)

@@ -110,8 +110,6 @@ class QuestionArea(Container):
         """Whether the conversation has no question yet, so that no list shows it."""
         self._sent: list[_SentQuestion] = []
         """The questions whose workers have not ended, oldest first."""
-        self._hint = ""
-        """What the border says after the next change of the text, until another change."""
         self._explained = ""
         """The last text that looked like no question. If it is sent again at once, it is asked."""
 
@@ -127,7 +125,7 @@ class QuestionArea(Container):
         if found:
             self._show_drafts([*found, *self.box.drafts], found)
         elif is_elsewhere:
-            self._frame.border_subtitle = "Another window has a draft"
+            self.notify("Another window has a draft", markup=False)
 
     def _load_drafts(self, *, is_start: bool = False) -> tuple[list[str], bool]:
         """Return the drafts of the conversation, and whether another window has one of its document."""
@@ -155,20 +153,13 @@ class QuestionArea(Container):
 
     def _show_drafts(self, drafts: Sequence[str], found: Sequence[str]) -> None:
         """Put drafts into the box, and say if some were `found` in the file."""
-        with self.box.prevent(TextArea.Changed):
-            self.box.replace_drafts(drafts)
+        self.box.replace_drafts(drafts)
         self._write_drafts()
-        hints = ["Kept from last time"] if found else []
-        if found and len(drafts) > 1:
-            hints.append("↑ more")
-        self._frame.border_subtitle = " · ".join(hints)
+        if found:
+            more = " · ↑ more" if len(drafts) > 1 else ""
+            self.notify(f"Kept from last time{more}", markup=False)
 
     @on(TextArea.Changed)
-    def _follow_typing(self) -> None:
-        self._frame.border_subtitle = self._hint
-        self._hint = ""
-        self._keep_draft_soon()
-
     def _keep_draft_soon(self) -> None:
         if self._draft_timer is not None:
             self._draft_timer.stop()
@@ -278,7 +269,7 @@ class QuestionArea(Container):
             return
         self._explained = ""
         if self.box.hides_draft:
-            self._hint = "What you had typed is in the history (↑)"
+            self.notify("What you had typed is in the history (↑)", markup=False)
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.empty()
         self.box.remember(event.question)
