@@ -6,25 +6,48 @@ missing, or in a script without spaces, where each character is a word. Raised a
 marks are words of their own.
 
 A word has one *exact* key: its spelling after Unicode's compatibility normalisation (NFKC), without invisible
-characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. It has several
-*loose* keys, which tell whether it is the same word written otherwise: its runs of letters in lower case, its
-numbers with their separators and decimals, and its signs. So a space or a bracket may separate a number from
-its unit, but never two figures of a number.
+characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. Its *letters*
+tell whether it is the same word written otherwise: its letters in lower case, its numbers with their
+separators, and its signs, each with the gap before it. So a space or a bracket may separate a number from its
+unit, and a hyphen or stop may be in a word, but a space never makes one word or number of two.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
+from enum import IntFlag, auto
 from functools import lru_cache
 from typing import NamedTuple
 
 from roamtui.sentences import iter_sentence_ends
 from roamtui.text import INVISIBLE, UNSPACED
 
-NOTE = 4
-"""Flag of a word that a quote may leave out if it counts as written otherwise: a note mark or list number."""
-INSIDE = 8
-"""Flag of a word that continues the one before it, so that no quote begins or ends between the two."""
+
+class WordFlag(IntFlag):
+    """What is special about a word."""
+
+    NONE = 0
+    CODE = auto()
+    """It is in a block of code, where nothing but white space is dropped."""
+    NOTE = auto()
+    """A note mark or list number. A quote may leave it out, and then counts as written otherwise."""
+    INSIDE = auto()
+    """It continues the word before it, so that no quote begins or ends between the two."""
+
+
+class Gap(IntFlag):
+    """What is between a letter, figure or sign and the one before it."""
+
+    NONE = 0
+    SPACE = auto()
+    """A space, or punctuation that divides words."""
+    HYPHEN = auto()
+    """A hyphen or stop, which other writers leave out, or write as a space."""
+    BRACKETS = auto()
+    """The figure itself is in brackets."""
+    NEGATIVE = auto()
+    """It is in brackets in a row of a table. In prose, brackets are punctuation."""
+
 
 _UNSPACED_MARKS = (
     r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
@@ -63,13 +86,14 @@ _LOOSE_PARTS = re.compile(
     r"(?:(?<=[a0])|(?<=0[$)']))-+|(?P<letters>a+)|(?P<number>(?:(?<![a0]),)?0+(?:[,.']+0+)*)"
     r"|(?P<sign>[$=])|(?P<dashes>\A-+|-+(?=[$=(,.]*0))"
 )
-"""The loose keys of a word, in a text that has the kind of each character in its place. A dash between two
-words or numbers is no key, and other punctuation counts only between two figures."""
+"""What counts in a word, in a text that has the kind of each character in its place. A dash between two words
+or numbers does not, and other punctuation counts only between two figures."""
 _KINDS = {
     **dict.fromkeys(".,", ","),
     **dict.fromkeys("'\"′″", "'"),
     **dict.fromkeys(_MEANINGFUL | {"*"}, "$"),
     "-": "-",
+    " ": " ",
 }
 _KINDS_OF_CATEGORIES = {"Sm": "=", "Sc": "$", "So": "$", "Ps": "(", "Pe": ")"}
 _CODE_PARTS = re.compile(rf"{_UNSPACED_LETTER}|(?:(?!{_UNSPACED_LETTER})\w)+(?:[.,]\d+)*|[^\w\s]", re.DOTALL)
@@ -87,18 +111,20 @@ class Word(NamedTuple):
     start: int
     """Offset in the chunk."""
     end: int
-    exact: int
-    """Hash of its exact key."""
-    loose: tuple[int, ...]
-    """Hashes of its loose keys."""
-    flags: int = 0
+    exact: str
+    """Its exact key."""
+    letters: str
+    """Its letters in lower case, its numbers and its signs."""
+    gaps: bytes
+    """The gap before each of its letters."""
+    flags: WordFlag = WordFlag.NONE
 
 
 @lru_cache(maxsize=1 << 16)
 def divide_chunk(chunk: str) -> tuple[Word, ...]:
     """Return the words of a chunk of prose."""
     if chunk.isascii() and chunk.isalpha():
-        return (Word(0, len(chunk), hash(chunk), (hash(chunk.lower()),)),)
+        return (Word(0, len(chunk), chunk, chunk.lower(), _make_gaps(Gap.SPACE, len(chunk))),)
     words: list[Word] = []
     after_parts: set[int] = set()
     """Where letters follow a part that itself follows letters, as in `un¹safe`: no quote begins there."""
@@ -111,26 +137,28 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
                 pass
             case "character":
                 numbers = [unicodedata.numeric(each, None) for each in chunk[start - 1 : start + 1]]
-                is_inside = start > 0 and None not in numbers
-                words.append(_make_word(normalise_word(match[0]), start, end, INSIDE if is_inside else 0))
+                flag = WordFlag.INSIDE if start > 0 and None not in numbers else WordFlag.NONE
+                words.append(_make_word(normalise_word(match[0]), start, end, flag))
             case "lowered":
-                words.append(_make_word(f"_{normalise_word(match[0])}", start, end, INSIDE))
+                words.append(_make_word(f"_{normalise_word(match[0])}", start, end, WordFlag.INSIDE))
             case "note":
-                words.append(_make_word(normalise_word(match[0].strip("[]^()")), start, end, NOTE))
+                words.append(_make_word(normalise_word(match[0].strip("[]^()")), start, end, WordFlag.NOTE))
             case kind:
                 value = normalise_word(match[0].strip("^(){}⁽⁾"))
                 after_figure = kind == "power" and chunk[start - 1].isdigit()
                 is_negative = value.startswith("-")
                 is_power = after_figure or is_negative or _is_power(chunk[position:start], chunk[end:])
-                word = _make_word(f"^{value}", start, end, INSIDE if is_power else NOTE)
+                word = _make_word(f"^{value}", start, end, WordFlag.INSIDE if is_power else WordFlag.NOTE)
                 is_after_letter = is_power and chunk[start - 1].isalpha()
-                words.append(word._replace(loose=word.loose[1:]) if is_after_letter else word)  # m2 is m²
+                if is_after_letter:  # m2 is m²
+                    word = word._replace(letters=word.letters[1:], gaps=word.gaps[1:])
+                words.append(word)
         position = end
         if match.lastgroup not in ("dash", "character") and chunk[start - 1 : start].isalpha():
             after_parts.add(end)
     words += _read_runs(chunk, position, len(chunk))
     return tuple(
-        word._replace(flags=word.flags | INSIDE)
+        word._replace(flags=word.flags | WordFlag.INSIDE)
         if word.start in after_parts and chunk[word.start].isalpha()
         else word
         for word in words
@@ -145,9 +173,12 @@ def divide_code_chunk(chunk: str) -> tuple[Word, ...]:
     words: list[Word] = []
     for match in _CODE_PARTS.finditer(chunk):
         start, end = match.span()
-        key = hash(match[0] if match[0].isascii() else normalise_word(match[0]))
-        is_inside = core_start < start < core_end
-        words.append(Word(start, end, key, (key,), INSIDE if is_inside else 0))
+        key = normalise_word(match[0])
+        if not key:  # an invisible sign
+            continue
+        gaps = _make_gaps(Gap.NONE if start else Gap.SPACE, len(key))
+        flag = WordFlag.INSIDE if core_start < start < core_end else WordFlag.NONE
+        words.append(Word(start, end, key, key, gaps, flag))
     return tuple(words)
 
 
@@ -219,21 +250,35 @@ def normalise_word(text: str) -> str:
     return _HYPHENS.sub("-", _VOWEL_SIGNS.sub("", text)).replace("⁄", "/")
 
 
-def _make_word(text: str, start: int, end: int, flags: int = 0) -> Word:
+def _make_word(text: str, start: int, end: int, flags: WordFlag = WordFlag.NONE) -> Word:
     """Make a word from its folded text."""
     key = _SUBSCRIPT.sub(r"\1", text)
-    loose = [hash(each) for part in key.split() for each in _list_loose_keys(part.casefold())]
-    return Word(start, end, hash(key), tuple(loose), flags)
+    folded = key.casefold()
+    kinds = "".join(map(_get_kind, folded))
+    letters = ""
+    gaps = b""
+    position = 0
+    for match in _LOOSE_PARTS.finditer(kinds):
+        if match.lastgroup is not None:
+            part = folded[slice(*match.span())]
+            letters += part
+            gaps += _make_gaps(_read_gap(folded[position : match.start()]), len(part))
+            position = match.end()
+    letters = letters or folded
+    gaps = _make_gaps(Gap.SPACE, len(letters)) if not gaps else bytes([Gap.SPACE]) + gaps[1:]
+    return Word(start, end, key, letters, gaps, flags)
 
 
-def _list_loose_keys(text: str) -> Iterator[str]:
-    """Yield the runs of letters, the numbers and the signs of a folded word in lower case."""
-    kinds = "".join(map(_get_kind, text))
-    parts = [match for match in _LOOSE_PARTS.finditer(kinds) if match.lastgroup]
-    if text and not parts:
-        yield text
-    for match in parts:
-        yield text[slice(*match.span())]
+def _make_gaps(first: Gap, length: int) -> bytes:
+    """Return the gaps of letters that have nothing between them, with the gap before the first one."""
+    return (bytes([first]) + bytes(length))[:length]
+
+
+def _read_gap(between: str) -> Gap:
+    """Return the gap that punctuation makes in a word."""
+    if not between:
+        return Gap.NONE
+    return Gap.SPACE if between.strip(".-") else Gap.HYPHEN
 
 
 @lru_cache(maxsize=1 << 12)

@@ -221,9 +221,9 @@ def _read_edited(text: str, name: str, claims: Iterable[Claim]) -> Iterator[Clai
             yield Claim(quote=quotation.text, place=name, line=line, sentence="")
 
 
-def _read_key(quote: str) -> bytes:
+def _read_key(quote: str) -> str:
     """Return the words of a quote as keys. They are the same in an answer and in the list of its sources."""
-    return read_words(simplify_quote(sanitise_text(quote))).exact
+    return read_words(simplify_quote(sanitise_text(quote))).exact.text
 
 
 def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str | None) -> Claim:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import unescape
 from itertools import islice
@@ -19,24 +19,11 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from roamtui.document.library import Library
-from roamtui.quotes.chunks import INSIDE, NOTE
+from roamtui.quotes.chunks import Gap, WordFlag
 from roamtui.quotes.likely_places import list_likely_places
 from roamtui.quotes.spans import join_pages, widen_to_sections
-from roamtui.quotes.words import (
-    BLOCK,
-    BRACKETS,
-    CELL,
-    CODE,
-    NEGATIVE,
-    SENTENCE,
-    LooseKeys,
-    TextWords,
-    find_punctuated_words,
-    read_plain_words,
-    read_words,
-    read_words_for,
-)
-from roamtui.text import DASHES, Bounds, Span
+from roamtui.quotes.words import Edge, Spelling, TextWords, read_plain_words, read_words
+from roamtui.text import DASHES, UNSPACED, Bounds, Span
 
 _LENGTH_MIN = 2
 """Minimum number of letters and digits of a quote. A shorter one is nearly everywhere."""
@@ -56,10 +43,10 @@ _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 """A first letter that was changed to fit into a sentence: "[t]he"."""
 PARTS_MAX = 20
 """Maximum number of parts between ellipses. More ellipses leave too little text to prove anything."""
+_GAP = Gap.SPACE | Gap.HYPHEN
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _MATCHES_MAX = 1000
 """Maximum number of places of a part of a quote in one text."""
-_KEY_SIZE = 8
-"""Number of bytes of a key."""
 _MARKERS = "+>#"
 """Signs that begin a block of Markdown, and that are no punctuation before a number."""
 _SIGN_BEFORE = re.compile(rf"(?P<sign>[{DASHES}{_MARKERS}])[^{DASHES}{_MARKERS}\w|\n]*\Z")
@@ -141,17 +128,14 @@ def _iter_matches(
     quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
 ) -> Iterator[QuoteMatch]:
     excerpt = text[slice(*bounds)]
-    joined = frozenset[str]() if is_exact else find_punctuated_words(quote, f"{excerpt} {quote}")
-    variants = [*_read_quote(quote), *(_read_quote(quote, joined) if joined else ())]
-    # the text is read again only if a match is still wanted
-    for words in read_words_for(" ".join([quote, *joined]), excerpt, is_exact=is_exact):
-        for variant in variants:
-            for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
-                match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
-                has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
-                is_within = within[0] <= match.start and match.end <= within[1]
-                if has_ellipses and is_within:
-                    yield match
+    words = read_words(excerpt)
+    for variant in _read_quote(quote):
+        for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
+            match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
+            has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
+            is_within = within[0] <= match.start and match.end <= within[1]
+            if has_ellipses and is_within:
+                yield match
 
 
 def is_long_quote(quote: str) -> bool:
@@ -182,28 +166,28 @@ def split_at_ellipses(quote: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _read_quote(quote: str, joined_words: frozenset[str] = frozenset()) -> tuple[_QuoteVariant, ...]:
+def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
     """Return the ways to read a quote, the likeliest first; none if it has no word or too many parts."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = split_at_ellipses(whole)
     if not 1 <= len(parts) <= PARTS_MAX:
         return ()
     different: dict[object, _QuoteVariant] = {}
-    for variant in _iter_variants(whole, parts, joined_words):
+    for variant in _iter_variants(whole, parts):
         if all(map(len, variant.parts)):
-            key = variant.signs, *(part.exact for part in variant.parts)
+            key = variant.signs, *(part.exact.text for part in variant.parts)
             different.setdefault(key, variant)
     return tuple(different.values())
 
 
-def _iter_variants(whole: str, parts: Sequence[str], joined_words: frozenset[str]) -> Iterator[_QuoteVariant]:
+def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
     """Yield a quote as Markdown, in parts or whole with its ellipses, and as code.
 
     Its first sign may be a marker of the text that it comes from, or a word.
     """
 
     def read(parts: Sequence[str], ellipses: int = 0) -> _QuoteVariant:
-        words = [read_words(part, joined_words) for part in parts]
+        words = [*map(read_words, parts)]
         signs = map(find_first_sign, parts, words)
         return _QuoteVariant(tuple(words), tuple(signs), ellipses)
 
@@ -235,14 +219,10 @@ def _find_parts(
 ) -> Iterator[tuple[_WordRun, ...]]:
     """Yield the runs of a quote's parts for each of its places. All are in one sentence or row."""
     first, *others = variant.parts
-    if is_exact:
-        firsts: Iterable[_WordRun] = _find_exact_runs(first, words)
-        following = [sorted(_find_exact_runs(part, words)) for part in others]
-    else:
-        firsts = _find_loose_runs(first, words)
-        following = [sorted(_find_loose_runs(part, words)) for part in others]
+    firsts = _find_runs(first, words, is_exact=is_exact)
+    following = [sorted(_find_runs(part, words, is_exact=is_exact)) for part in others]
     if variant.is_code:
-        firsts = (run for run in firsts if words.flags[run.first] & CODE)
+        firsts = (run for run in firsts if words.flags[run.first] & WordFlag.CODE)
     sign, *other_signs = variant.signs
     following = [
         [run for run in runs if _has_sign(sign, text, words.starts[run.first])]
@@ -269,81 +249,62 @@ def _has_sign(sign: str, text: str, position: int) -> bool:
     return match is not None and (match["sign"] == sign or {match["sign"], sign} <= {*DASHES})
 
 
-def _find_exact_runs(part: TextWords, words: TextWords) -> Iterator[_WordRun]:
-    for first in _find_keys(part.exact, words.exact):
-        run = _WordRun(first, first + len(part) - 1)
-        rows = range(first, run.last + 1)
-        if _has_whole_words(run, words) and _has_brackets(part, range(len(part)), words, rows):
-            yield run
-
-
-def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_WordRun]:
-    """Yield the places of a part by its loose keys: with note marks and list numbers, then without any."""
-    pairs = [(part.loose, words.loose)]
-    if part.plain is not part.loose or words.plain is not words.loose:
-        pairs.append((part.plain, words.plain))
-    for quoted, keys in pairs:
-        sought = memoryview(quoted.keys).cast("q")
-        if not sought:
-            continue
-        notes = _place_notes(part, quoted, 0, len(sought) - 1)
-        rows = keys.rows
-        for start in _find_keys(quoted.keys, keys.keys):
-            end = start + len(sought) - 1
-            run = _WordRun(rows[start], rows[end])
-            begins_word = not start or rows[start - 1] != run.first
-            ends_word = end + 1 == len(rows) or rows[end + 1] != run.last
-            has_whole_words = begins_word and ends_word and _has_whole_words(run, words)
-            has_brackets = _has_brackets(part, quoted.rows, words, rows[start : end + 1])
-            if has_whole_words and has_brackets and notes <= _place_notes(words, keys, start, end):
+def _find_runs(part: TextWords, words: TextWords, *, is_exact: bool) -> Iterator[_WordRun]:
+    """Yield the places of a part: by its exact keys, or by its letters with notes, then without any."""
+    exact = (part.exact, words.exact)
+    loose = (part.letters, words.letters), (part.plain_letters, words.plain_letters)
+    for quoted, spelling in (exact,) if is_exact else loose:
+        notes = _place_notes(part, quoted, range(len(quoted.rows)))
+        for indices in islice(spelling.iter_runs(quoted.text), _MATCHES_MAX):
+            run = _WordRun(spelling.rows[indices.start], spelling.rows[indices.stop - 1])
+            has_notes = is_exact or notes <= _place_notes(words, spelling, indices)
+            if has_notes and _has_whole_words(run, words) and _has_same_gaps(quoted, spelling, indices):
                 yield run
 
 
-def _place_notes(words: TextWords, keys: LooseKeys, start: int, end: int) -> set[tuple[int, int]]:
-    """Return the note marks and list numbers in and beside a run of keys, each with its place in the run."""
-    rows = keys.rows
-    first = rows[start - 1] + 1 if start else 0
-    after = rows[end + 1] if end + 1 < len(rows) else len(words)
-    notes = (row for row in range(first, after) if words.flags[row] & NOTE)
-    exact_keys = memoryview(words.exact).cast("q")
-    return {(bisect_left(rows, row, start, end + 1) - start, exact_keys[row]) for row in notes}
+def _has_same_gaps(sought: Spelling, letters: Spelling, indices: range) -> bool:
+    """Return whether no space makes another word, and no gap or bracket makes another number."""
+    gaps = letters.gaps[letters.starts[indices.start] : letters.starts[indices.stop]]
+    for index, (own, other) in enumerate(zip(sought.gaps, gaps, strict=True)):
+        if own == other:
+            continue
+        lacks_bracket = other & Gap.NEGATIVE and not own & Gap.BRACKETS
+        has_more_brackets = own & Gap.BRACKETS and not other & Gap.BRACKETS
+        pair = sought.text[index - 1 : index + 1]
+        kinds = {own & _GAP, other & _GAP}
+        is_other_word = pair.isalpha() and kinds == {Gap.NONE, Gap.SPACE} and not _UNSPACED.search(pair)
+        is_other_number = pair.isdigit() and len(kinds) > 1 and Gap.NONE in kinds
+        if lacks_bracket or has_more_brackets or (index and (is_other_word or is_other_number)):
+            return False
+    return True
 
 
-def _has_brackets(part: TextWords, part_rows: Sequence[int], words: TextWords, rows: Sequence[int]) -> bool:
-    """Return whether a text has the quote's brackets around numbers, and no more that make one negative."""
-    pairs = [*zip(part_rows, rows, strict=True)]
-    negative = {quoted for quoted, row in pairs if words.flags[row] & NEGATIVE}
-    in_quote = {quoted for quoted, _ in pairs if part.flags[quoted] & BRACKETS}
-    in_text = {quoted for quoted, row in pairs if words.flags[row] & BRACKETS}
-    return negative <= in_quote <= in_text
+def _place_notes(words: TextWords, letters: Spelling, indices: range) -> set[tuple[int, str]]:
+    """Return the note marks and list numbers in and beside a run of words, each with its place in the run."""
+    rows = letters.rows
+    first = rows[indices.start - 1] + 1 if indices.start else 0
+    after = rows[indices.stop] if indices.stop < len(rows) else len(words)
+    notes = (row for row in range(first, after) if words.flags[row] & WordFlag.NOTE)
+    start = letters.starts[indices.start]
+    places = ((row, bisect_left(rows, row, indices.start, indices.stop)) for row in notes)
+    return {(letters.starts[index] - start, words.exact.get_key(row)) for row, index in places}
 
 
 def _has_whole_words(run: _WordRun, words: TextWords) -> bool:
     """Return whether a run neither begins nor ends inside a word."""
     after = run.last + 1
-    continues = after < len(words) and words.flags[after] & INSIDE
-    return not (words.flags[run.first] & INSIDE or continues)
-
-
-def _find_keys(sought: bytes, keys: bytes) -> Iterator[int]:
-    position = keys.find(sought)
-    count = 0
-    while position >= 0 and count < _MATCHES_MAX:
-        if position % _KEY_SIZE == 0:
-            count += 1
-            yield position // _KEY_SIZE
-        position = keys.find(sought, position + 1)
+    continues = after < len(words) and words.flags[after] & WordFlag.INSIDE
+    return not (words.flags[run.first] & WordFlag.INSIDE or continues)
 
 
 def _may_omit(words: TextWords, text: str, last: int, first: int) -> bool:
     """Return whether an ellipsis may leave out the words between two rows: words of one sentence or row."""
-    between = range(last + 1, first + 1)
-    flags = words.flags
     gap = text[words.ends[last] : words.starts[first]]
     are_rows = "|" in gap and "\n" in gap  # of a table without heads
-    if are_rows or any(flags[row] & BLOCK for row in between):
+    edges = words.edges[last + 1 : first + 1]
+    if are_rows or Edge.BLOCK in edges:
         return False
-    return any(flags[row] & CELL for row in between) or not any(flags[row] & SENTENCE for row in between)
+    return Edge.CELL in edges or Edge.SENTENCE not in edges
 
 
 def _make_match(
@@ -359,7 +320,7 @@ def _make_match(
 
 def _is_edge(words: TextWords, row: int) -> bool:
     """Return whether a cell, an item or a sentence begins with the word of a row, or ends before it."""
-    return row in (0, len(words)) or bool(words.flags[row] & (BLOCK | CELL | SENTENCE))
+    return row in (0, len(words)) or words.edges[row] != Edge.NONE
 
 
 def _include_punctuation(quote: str, text: str, start: int, end: int) -> Bounds:

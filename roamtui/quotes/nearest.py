@@ -17,9 +17,10 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
+from roamtui.quotes.chunks import Gap
 from roamtui.quotes.find import PARTS_MAX, find_first_sign, find_in_span, split_at_ellipses
 from roamtui.quotes.spans import widen_to_sections
-from roamtui.quotes.words import BRACKETS, TextWords, read_plain_words, read_words
+from roamtui.quotes.words import TextWords, read_plain_words, read_words
 from roamtui.sentences import widen_to_sentences
 from roamtui.text import Bounds, Span
 
@@ -188,14 +189,11 @@ def _widen_to_punctuation(text: str, start: int, end: int, quote: str, quote_wor
     return start, end
 
 
-def _list_keys(words: TextWords, first: int, after: int) -> list[tuple[int, ...]]:
+def _list_keys(words: TextWords, first: int, after: int) -> list[tuple[object, ...]]:
     """List a key for each word of some rows. Words with the same letters and numbers have equal keys."""
-    keys = [[flags & BRACKETS] for flags in words.flags[first:after]]
-    rows = words.loose.rows
-    start, end = bisect_left(rows, first), bisect_left(rows, after)
-    for row, key in zip(rows[start:end], memoryview(words.loose.keys).cast("q")[start:end], strict=True):
-        keys[row - first].append(key)
-    return [tuple(key) for key in keys]
+    letters = words.letters
+    bounds = (slice(*letters.starts[row : row + 2]) for row in range(first, after))
+    return [(letters.text[part], any(gap & Gap.BRACKETS for gap in letters.gaps[part])) for part in bounds]
 
 
 def compare_words(quote: str, text: str) -> list[DiffPart]:
@@ -213,7 +211,7 @@ def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> lis
     parts: list[DiffPart] = []
     old_keys, new_keys = (_list_keys(words, 0, len(words)) for words in (before, after))
     if sign := find_first_sign(quote, before):
-        old_keys[0] = (hash(sign), *old_keys[0])
+        old_keys[0] = (sign, *old_keys[0])
     opcodes = SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes()
     for kind, start, end, start_after, end_after in opcodes:
         old = _cut(quote, before, start, end)

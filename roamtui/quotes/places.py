@@ -137,7 +137,7 @@ def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library
     now = find_quoted_sentence(library, found.parts)
     if now is None or (sentence == quote and covers_whole_sentence(now)):
         return sentence == quote
-    return read_plain_words(sentence).loose.keys == read_plain_words(now.text).loose.keys
+    return read_plain_words(sentence).letters.text == read_plain_words(now.text).letters.text
 
 
 def _choose_place(places: Sequence[FoundQuote], library: Library, *contexts: str) -> FoundQuote:

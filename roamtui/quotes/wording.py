@@ -152,8 +152,8 @@ def simplify_quote(quote: str) -> str:
     words = extract_words(normalise_line_ends(quote))
     has_all_letters = [*filter(str.isalnum, words)] == [*filter(str.isalnum, quote)]
     before, after = read_words(quote), read_words(words)
-    is_same = before.exact == after.exact and find_first_sign(quote, before) == find_first_sign(words, after)
-    return words if has_all_letters and is_same else quote
+    has_sign = find_first_sign(quote, before) == find_first_sign(words, after)
+    return words if has_all_letters and has_sign and before.exact.text == after.exact.text else quote
 
 
 def format_quote(quote: str) -> str:

@@ -11,29 +11,30 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
 from functools import lru_cache
+from itertools import accumulate
 
 from msgspec import Struct
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import VisiblePiece
-from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_sign
+from roamtui.quotes.chunks import Gap, Word, WordFlag, divide_chunk, divide_code_chunk, is_sign
 from roamtui.sentences import HARD_BREAK, iter_sentence_ends
 from roamtui.text import DASHES, Bounds
 
-CELL = 1
-"""Flag of a word: a new cell of a row starts before it."""
-BLOCK = 2
-"""A new block, row, item or line of code starts before it."""
-CODE = 16
-"""The word is in a block of code, where nothing but white space is dropped."""
-BRACKETS = 32
-"""The word is a number in brackets."""
-NEGATIVE = 64
-"""The word is a number in brackets in a row of a table. In prose, brackets are punctuation."""
-SENTENCE = 128
-"""A new sentence starts before it."""
+
+class Edge(IntEnum):
+    """What starts before a word, the largest of all."""
+
+    NONE = 0
+    SENTENCE = 1
+    CELL = 2
+    """A cell of a row."""
+    BLOCK = 3
+    """A block, row, item or line of code."""
+
 
 # Separators in the visible text of a block. If a text contains them, they are read as spaces.
 _BLOCK_EDGE = "\x1c"
@@ -41,6 +42,7 @@ _CELL_EDGE = "\x1d"
 _BAR = "\x1e"
 """A bar in a text, which may be an edge of a cell in a table without heads."""
 _IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _BAR}
+_SEPARATOR = "\x1f"
 _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
 _EXTRA_MARKUP = {
     "==": re.compile(r"(?<!\w)==(?=\S)(?P<shown>.*?)(?<=\S)==(?!\w)"),
@@ -57,91 +59,68 @@ _SIGNED_CELL = re.compile(
     rf"(?=[^\w\s]?\d[\d.,' ]*[^\w{_CELL_EDGE}{_BAR}]*(?:[{_CELL_EDGE}{_BAR}]|\Z))"
 )
 """A minus before the number of a cell, with a space between the two."""
-_DIVIDED_WORD = re.compile(r"(?<![^\W_])[^\W_]+ ?[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*[^\W_]+")
-"""A word that the end of a line divides. Some pages have a space before the hyphen."""
-_PUNCTUATED_WORD = re.compile(r"(?<![^\W_])[^\W_]+(?:[.‐‑-][^\W_]+)+|(?<!\d)\d+ [:/] \d+")
-"""A word, or two numbers, that other writers write without these signs or spaces."""
-_GAP = re.compile(r"(?<=(.))(?P<gap>[\W_]+)(?=(.))", re.DOTALL)
-_HALF_WORD = re.compile(r"[^\W_][-‐\u00ad]\Z")
+_SPACED_RATIO = re.compile(r"(?<=\d) ([:/]) (?=\d)")
+"""The sign between two numbers that other writers write without spaces."""
+_LINE_END_HYPHEN = re.compile(r"(?<=[^\W_])[-‐\u00ad][^\S\r\n]*[\r\n][\s>]*(?=[^\W_])")
+"""A hyphen at the end of a line, which may divide a word."""
 _SPACED_NUMBER = r"(?<![\d^])(?<!\d[.,:/'’])[1-9]\d{0,2}(?:[\u00a0\u202f\u2009%s]\d{3}(?!\d))+"
 _SPACED_NUMBER_IN_PROSE = re.compile(_SPACED_NUMBER % " ")
 _SPACED_NUMBER_IN_ROW = re.compile(_SPACED_NUMBER % "")
 """A number with spaces between its thousands. In a row, a plain space may be between two numbers."""
 _SPACE = re.compile(r"\s")
-_SOFT_HYPHEN = "\u00ad"
 
 
-class LooseKeys(Struct, frozen=True, kw_only=True):
-    """The loose keys of a text, in order."""
+class Spelling(Struct, frozen=True, kw_only=True):
+    """A text that has the keys of words one after the other."""
 
-    keys: bytes
-    """Hash of each key, in eight bytes."""
-    rows: array[int]
-    """For each key, the row of the word that it belongs to."""
+    text: str
+    rows: Sequence[int]
+    """The row of each word."""
+    starts: array[int]
+    """Where the key of each word starts, and the end of the last one."""
+    gaps: bytes
+    """For each character, the gap before it, and whether it is in brackets."""
+
+    def iter_runs(self, sought: str) -> Iterator[range]:
+        """Yield the runs of words with these keys, as indices of `rows`."""
+        start = self.text.find(sought) if sought else -1
+        while start >= 0:
+            end = start + len(sought)
+            first = bisect_left(self.starts, start)
+            after = bisect_left(self.starts, end)
+            if self.starts[first] == start and self.starts[after] == end:
+                yield range(first, after)
+            start = self.text.find(sought, self.starts[bisect_right(self.starts, start)])
+
+    def get_key(self, index: int) -> str:
+        """Return the key of one word."""
+        return self.text[self.starts[index] : self.starts[index + 1]]
 
 
 class TextWords(Struct, frozen=True, kw_only=True):
     """The words of a text, as columns with a row for each word."""
 
-    exact: bytes
-    """Hash of the exact key of each word, in eight bytes."""
     starts: array[int]
     """Offset of each word in the source."""
     ends: array[int]
+    edges: bytes
     flags: bytes
-    loose: LooseKeys
-    plain: LooseKeys
-    """The loose keys without note marks and list numbers."""
+    exact: Spelling
+    """The exact keys, each with a separator at its end."""
+    letters: Spelling
+    plain_letters: Spelling
+    """The letters without note marks and list numbers."""
 
     def __len__(self) -> int:
         return len(self.starts)
 
 
-def read_words_for(quote: str, text: str, *, is_exact: bool) -> Iterator[TextWords]:
-    """Yield the words of a text. If words of the quote are divided in it, join these and yield all again.
-
-    For an exact match, only line ends divide words.
-    """
-    yield read_words(text)
-    at_line_ends = _find_joined(_DIVIDED_WORD, text, quote)
-    if at_line_ends:
-        yield read_words(text, at_line_ends)
-    if not is_exact and (punctuated := find_punctuated_words(text, quote)):
-        yield read_words(text, at_line_ends | punctuated)
-
-
-def find_punctuated_words(text: str, other: str) -> frozenset[str]:
-    """Return the words of a text that another text has without the hyphens, stops or spaces in them."""
-    return _find_joined(_PUNCTUATED_WORD, text, other)
-
-
-def _find_joined(pattern: re.Pattern[str], text: str, other: str) -> frozenset[str]:
-    divided = {_join(match[0]) for match in pattern.finditer(text)}
-    letters = other.casefold() if divided else ""
-    return frozenset(word for word in divided if word.casefold() in letters)
-
-
-def _join(word: str) -> str:
-    return _hide_gaps(word).replace(_SOFT_HYPHEN, "")
-
-
-def _hide_gaps(word: str) -> str:
-    """Replace what divides a word with soft hyphens, which belong to no word. A sign between digits stays."""
-
-    def hide(match: re.Match[str]) -> str:
-        left, gap, right = match.groups()
-        sign = gap.strip()[:1].replace(_SOFT_HYPHEN, "-") if left.isdigit() and right.isdigit() else ""
-        return sign + _SOFT_HYPHEN * (len(gap) - len(sign))
-
-    return _GAP.sub(hide, word)
-
-
 @lru_cache(maxsize=256)
-def read_words(text: str, joined_words: frozenset[str] = frozenset()) -> TextWords:
-    """Read the words of a Markdown text. In it, line ends or signs may divide `joined_words`."""
+def read_words(text: str) -> TextWords:
+    """Read the words of a Markdown text."""
     from roamtui.markdown.parser import parse_markdown  # noqa: PLC0415
 
-    reader = _WordReader(text, joined_words)
+    reader = _WordReader(text)
     reader.read_units(list_units(text, parse_markdown(text)))
     return reader.get_words()
 
@@ -171,26 +150,27 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
     after = bisect_left(words.starts, end)
     if first == len(words) or not after:
         return start, end
-    while first and words.flags[first] & INSIDE:
+    while first and words.flags[first] & WordFlag.INSIDE:
         first -= 1
-    while after < len(words) and words.flags[after] & INSIDE:
+    while after < len(words) and words.flags[after] & WordFlag.INSIDE:
         after += 1
     return min(start, words.starts[first]), max(end, words.ends[after - 1])
 
 
 class _WordReader:
-    def __init__(self, text: str, joined_words: frozenset[str] = frozenset()) -> None:
-        self._exact: array[int] = array("q")
+    def __init__(self, text: str) -> None:
+        self._exact: list[str] = []
+        self._exact_gaps: list[bytes] = []
         self._word_starts: array[int] = array("I")
         self._word_ends: array[int] = array("I")
+        self._edges = bytearray()
         self._flags = bytearray()
-        self._loose: array[int] = array("q")
-        self._loose_rows: array[int] = array("I")
-        self._has_notes = False
+        self._letters: list[str] = []
+        """The letters of each word."""
+        self._gaps: list[bytes] = []
         self._text = text
-        self._joined_words = joined_words
-        self._edge = 0
-        """Flags of the next word."""
+        self._edge = Edge.NONE
+        """What starts before the next word."""
         self._visible = ""
         self._is_row = False
         self._sentence_ends: list[int] = []
@@ -206,19 +186,16 @@ class _WordReader:
 
     def get_words(self) -> TextWords:
         """Return the words that were read."""
-        loose = plain = LooseKeys(keys=self._loose.tobytes(), rows=self._loose_rows)
-        if self._has_notes:
-            pairs = zip(self._loose, self._loose_rows, strict=True)
-            kept = [(key, row) for key, row in pairs if not self._flags[row] & NOTE]
-            keys = array("q", [key for key, _ in kept]).tobytes()
-            plain = LooseKeys(keys=keys, rows=array("I", [row for _, row in kept]))
+        rows = range(len(self._letters))
+        plain_rows = [row for row in rows if not self._flags[row] & WordFlag.NOTE]
         return TextWords(
-            exact=self._exact.tobytes(),
             starts=self._word_starts,
             ends=self._word_ends,
+            edges=bytes(self._edges),
             flags=bytes(self._flags),
-            loose=loose,
-            plain=plain,
+            exact=_spell(self._exact, self._exact_gaps, rows),
+            letters=_spell(self._letters, self._gaps, rows),
+            plain_letters=_spell(self._letters, self._gaps, plain_rows),
         )
 
     def read_units(self, units: Iterable[Unit]) -> None:
@@ -234,9 +211,9 @@ class _WordReader:
                 del pieces[0]
                 label = unit.cells[0].pieces[0]
                 shown = label.text.rstrip(" .)")
-                self._edge |= BLOCK
+                self._edge = Edge.BLOCK
                 for word in divide_chunk(shown) if shown else ():
-                    self._add(word._replace(flags=NOTE), label.start, label.start + len(shown))
+                    self._add(word._replace(flags=WordFlag.NOTE), label.start, label.start + len(shown))
             self.read_leaf(pieces)
 
     def _mask(self, pieces: Iterable[VisiblePiece]) -> Iterator[VisiblePiece]:
@@ -267,7 +244,7 @@ class _WordReader:
                 self._starts.extend([start] * len(text))
                 self._ends.extend([end] * len(text))
         visible = "".join([piece.text for piece in pieces])
-        self._edge |= BLOCK
+        self._edge = Edge.BLOCK
         self._bracketed = set()
         self._sentence_ends = []
         if is_code:
@@ -277,34 +254,26 @@ class _WordReader:
         for sign, pattern in _EXTRA_MARKUP.items():
             if sign in visible:
                 visible = pattern.sub(self._hide_markup, visible)
-        for divided in (_DIVIDED_WORD, _PUNCTUATED_WORD) if self._joined_words else ():
-            visible = divided.sub(self._hide_joined, visible)
         self._is_row = _CELL_EDGE in visible or _BAR in visible
         visible = _SIGNED_CELL.sub(_join_sign, visible) if self._is_row else visible
+        visible = _SPACED_RATIO.sub(rf"{_JOINER}\1{_JOINER}", visible)
         self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
         spaced_number = _SPACED_NUMBER_IN_ROW if self._is_row else _SPACED_NUMBER_IN_PROSE
-        thousands = {
-            space.end()
-            for number in spaced_number.finditer(visible)
-            for space in _SPACE.finditer(visible, *number.span())
-        }
+        continued = {match.end(): Gap.HYPHEN for match in _LINE_END_HYPHEN.finditer(visible)}
+        for number in spaced_number.finditer(visible):
+            spaces = _SPACE.finditer(visible, *number.span())
+            continued |= {space.end(): Gap.SPACE for space in spaces}
         self._sentence_ends = [*iter_sentence_ends(visible)][::-1]
-        before = ""
-        end = 0
         for match in _CHUNK.finditer(visible):
             chunk = match[0]
             if chunk == _BLOCK_EDGE:
-                self._edge |= BLOCK
+                self._edge = Edge.BLOCK
             elif chunk == _CELL_EDGE:
-                self._edge |= CELL
+                self._edge = max(self._edge, Edge.CELL)
             else:
-                is_half = _HALF_WORD.search(before) is not None and "\n" in visible[end : match.start()]
-                is_inside = is_half or match.start() in thousands
                 for word in divide_chunk(chunk):
-                    flags = INSIDE if is_inside and word.start == 0 else 0
-                    self._add_at(word._replace(flags=word.flags | flags), match.start())
-            before = chunk
-            end = match.end()
+                    gap = continued.get(match.start()) if word.start == 0 else None
+                    self._add_at(word if gap is None else _continue(word, gap), match.start())
 
     def _hide_markup(self, match: re.Match[str]) -> str:
         """Replace what a person does not see with spaces. In code, a person sees everything."""
@@ -312,9 +281,6 @@ class _WordReader:
             return match[0]
         start, end = match.span("shown")
         return " " * (start - match.start()) + match["shown"] + " " * (match.end() - end)
-
-    def _hide_joined(self, match: re.Match[str]) -> str:
-        return _hide_gaps(match[0]) if _join(match[0]) in self._joined_words else match[0]
 
     def _read_brackets(self, match: re.Match[str]) -> str:
         self._bracketed.update(
@@ -326,32 +292,56 @@ class _WordReader:
     def _read_code_line(self) -> None:
         is_first = True
         for match in _CHUNK.finditer(self._visible):
-            flags = CODE | (NOTE if is_first and is_sign(match[0]) else 0)  # starts a comment
+            starts_comment = is_first and is_sign(match[0])
+            flags = WordFlag.CODE | (WordFlag.NOTE if starts_comment else WordFlag.NONE)
             is_first = False
             for word in divide_code_chunk(match[0]):
                 self._add_at(word._replace(flags=word.flags | flags), match.start())
 
     def _add_at(self, word: Word, offset: int) -> None:
-        if self._bracketed and not self._bracketed.isdisjoint(range(offset + word.start, offset + word.end)):
-            brackets = BRACKETS | NEGATIVE if self._is_row else BRACKETS
-            word = word._replace(flags=word.flags | brackets)
-        if word.flags & (NOTE | CODE) == NOTE and self._is_code[offset + word.start]:
-            word = word._replace(flags=INSIDE)
+        if word.flags is WordFlag.NOTE and self._is_code[offset + word.start]:
+            word = word._replace(flags=WordFlag.INSIDE)
         while self._sentence_ends and self._sentence_ends[-1] <= offset + word.start:
             self._sentence_ends.pop()
-            self._edge |= SENTENCE
-        start = self._starts[offset + word.start]
-        end = self._ends[offset + word.end - 1]
-        self._add(word, start, end)
+            self._edge = max(self._edge, Edge.SENTENCE)
+        shown = range(offset + word.start, offset + word.end)
+        in_brackets = [at in self._bracketed for at in shown if self._visible[at].isdigit()]
+        self._add(word, self._starts[shown[0]], self._ends[shown[-1]], in_brackets)
 
-    def _add(self, word: Word, start: int, end: int) -> None:
-        row = len(self._exact)
-        self._exact.append(word.exact)
+    def _add(self, word: Word, start: int, end: int, in_brackets: Sequence[bool] = ()) -> None:
+        exact = f"{word.exact}{_SEPARATOR}"
+        self._exact.append(exact)
+        self._exact_gaps.append(self._mark_brackets(exact, bytes(len(exact)), in_brackets))
+        self._letters.append(word.letters)
+        self._gaps.append(self._mark_brackets(word.letters, word.gaps, in_brackets))
         self._word_starts.append(start)
         self._word_ends.append(end)
-        self._flags.append(word.flags | self._edge)
-        self._loose.extend(word.loose)
-        self._loose_rows.extend([row] * len(word.loose))
-        self._edge = 0
-        if word.flags & NOTE:
-            self._has_notes = True
+        self._edges.append(self._edge)
+        self._flags.append(word.flags)
+        self._edge = Edge.NONE
+
+    def _mark_brackets(self, key: str, gaps: bytes, in_brackets: Sequence[bool]) -> bytes:
+        """Return the gaps of a key with its figures marked that are in brackets."""
+        if not any(in_brackets):
+            return gaps
+        brackets = Gap.BRACKETS | Gap.NEGATIVE if self._is_row else Gap.BRACKETS
+        marked = bytearray(gaps)
+        figures = (index for index, letter in enumerate(key) if letter.isdigit())
+        for index, is_bracketed in zip(figures, in_brackets, strict=False):
+            marked[index] |= is_bracketed * brackets
+        return bytes(marked)
+
+
+def _continue(word: Word, gap: Gap) -> Word:
+    """Return a word that continues the one before it."""
+    return word._replace(flags=word.flags | WordFlag.INSIDE, gaps=bytes([gap]) + word.gaps[1:])
+
+
+def _spell(keys: Sequence[str], gaps: Sequence[bytes], rows: Sequence[int]) -> Spelling:
+    kept = [keys[row] for row in rows]
+    return Spelling(
+        text="".join(kept),
+        rows=rows,
+        starts=array("I", accumulate(map(len, kept), initial=0)),
+        gaps=b"".join([gaps[row] for row in rows]),
+    )
