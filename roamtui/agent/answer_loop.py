@@ -15,7 +15,7 @@ from roamtui.agent.offline import add_passages, answer_offline
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.outcome import Reply, choose_reminder, make_outcome, make_unchecked_outcome
 from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
-from roamtui.agent.requests import RequestBuilder
+from roamtui.agent.requests import RequestBuilder, StepRequestBuilder
 from roamtui.agent.tool_calls import CallRunner, make_tools
 from roamtui.agent.tools import ToolContext
 from roamtui.conversation.budget import WINDOW_TOKENS_DEFAULT, estimate_message_tokens, get_answer_tokens
@@ -87,7 +87,7 @@ class AnswerLoop(Struct, kw_only=True):
     search: DocumentSearch
     approvals: ApprovalGuard
     options: AgentOptions
-    reply: Reply = Reply()
+    reply: Reply = field(default_factory=Reply)
     """What the model has said so far."""
     calls: CallRunner = field(default_factory=CallRunner)
     room_tokens: int = 0
@@ -178,10 +178,10 @@ class AnswerLoop(Struct, kw_only=True):
             conversation=conversation, model=self.model, searcher=searcher, options=self.options
         )
         await requests.begin(question, options)
-        self.reply = Reply(step_count=1)
+        self.reply.step_count = 1
         is_sent = await self._ask_model(requests, allows_calls=False)
         self.stopped = StopReason.ANSWERED if is_sent else StopReason.COST
-        self.reply = replace(self.reply, text=remove_calls(self.reply.text))
+        self.reply.text = remove_calls(self.reply.text)
         outcome = await asyncio.to_thread(make_outcome, conversation.state, self.reply, self.stopped)
         self.outcome = replace(outcome, unsourced=(), unnamed=())  # it was not asked for ids
         return await add_passages(self.outcome, conversation.state, searcher)
@@ -190,7 +190,7 @@ class AnswerLoop(Struct, kw_only=True):
         searcher = self.search.searcher
         has_room = self.model.window_tokens >= WINDOW_TOKENS_DEFAULT
         library = self.conversation.state.library
-        requests = RequestBuilder(
+        requests = StepRequestBuilder(
             conversation=self.conversation,
             model=self.model,
             searcher=searcher,
@@ -207,7 +207,7 @@ class AnswerLoop(Struct, kw_only=True):
         calls = self.calls
         steps_max = self.options.steps_max
         for number in range(1, steps_max + 1):
-            self.reply = replace(self.reply, step_count=number)
+            self.reply.step_count = number
             is_last = number == steps_max or not calls.may_call
             if not await self._ask_model(requests, allows_calls=not is_last):
                 return StopReason.COST
@@ -221,7 +221,7 @@ class AnswerLoop(Struct, kw_only=True):
                 reminder = choose_reminder(conversation.state, self.reply, self.room_tokens)
             if not (calls.uses or reminder):
                 if self.reply.broken_call:
-                    self.reply = replace(self.reply, text="")
+                    self.reply.text = ""
                 break
             if rejected := text.strip():
                 # The screen has shown this text, so exports show it too.
@@ -236,12 +236,12 @@ class AnswerLoop(Struct, kw_only=True):
             elif self.reply.broken_call:
                 conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
                 text = f"{text}\n{self.reply.broken_call}".strip()
-                self.reply = replace(self.reply, rejected_text="")
+                self.reply.rejected_text = ""
             else:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
-                self.reply = replace(self.reply, rejected_text=text)
+                self.reply.rejected_text = text
             step = Step(text=text, uses=calls.take_uses(), reminder=reminder)
-            self.reply = replace(self.reply, text="")
+            self.reply.text = ""
             await conversation.apply(StepRecorded(step=step))
         return StopReason.ANSWERED
 
@@ -271,7 +271,7 @@ class AnswerLoop(Struct, kw_only=True):
             release = await self.approvals.reserve_or_ask(model, sent, reply_tokens)
             if release is None:
                 return False
-            self.reply = replace(self.reply, text="", reason=None, broken_call="")
+            self.reply.start()
             self.calls.start_reply(request)
             self.room_tokens = room
             meter = UsageMeter()
@@ -308,16 +308,16 @@ class AnswerLoop(Struct, kw_only=True):
                 async for event in events:
                     match event:
                         case TextDelta(text):
-                            self.reply = replace(self.reply, text=self.reply.text + text)
+                            self.reply.text += text
                             conversation.publish(AnswerStreamed(text=text))
                         case ThinkingDelta(text, replaces_text):
                             thoughts += text
                             if replaces_text:
-                                self.reply = replace(self.reply, text="")
+                                self.reply.text = ""
                                 await conversation.apply(PartialReplyRecorded(start=0, text=""))
                             conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
                         case CallUnreadable(text):
-                            self.reply = replace(self.reply, broken_call=text[:_BROKEN_CALL_LENGTH_MAX])
+                            self.reply.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
                         case ToolCallReceived(call):
                             self.calls.add(call)
                         case UsageReported():
@@ -325,14 +325,14 @@ class AnswerLoop(Struct, kw_only=True):
                         case RetryPending(reason, wait):
                             conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait))
                         case ReplyFinished(reason):
-                            self.reply = replace(self.reply, reason=reason)
+                            self.reply.reason = reason
                         case _:
                             assert_never(event)
         finally:
             saving.cancel()
             await asyncio.wait((saving,))
         if self.reply.reason == "repeated":
-            self.reply = replace(self.reply, text=cut_repetition(self.reply.text))
+            self.reply.text = cut_repetition(self.reply.text)
         if thoughts.strip():
             kept = thoughts.strip()[-_THOUGHTS_LENGTH:]
             conversation.apply_unsaved(ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)))

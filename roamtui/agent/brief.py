@@ -14,7 +14,6 @@ from roamtui.agent.first_request import QuestionContext, list_history_texts, sea
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
 from roamtui.agent.requests import RequestBuilder
 from roamtui.agent.specs import list_specs
-from roamtui.agent.tools import Tool
 from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Origin
 from roamtui.conversation.messages import Message, Role
@@ -47,7 +46,6 @@ _FRAME_TOKENS = 60
 class BriefRequestBuilder(RequestBuilder, kw_only=True):
     """Builds the one request of a question, and shortens its text until it fits."""
 
-    tools: Mapping[str, Tool] = {}
     text: str = ""
     """What the question is asked about."""
 
@@ -59,7 +57,7 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
         state = fold_events(state, *prepare_question(state, options))
         found = await self._choose_context(state, question, options.within, self.budget.messages_max)
         self.text = found.text
-        asked, search_events = self._make_events(state.library, question, options, found)
+        asked, search_events = self.make_events(state.library, question, options, found)
         asked = replace(asked, number=len(state.exchanges) + 1, preface=found.text)
         # The person may have opened or closed sections during the search.
         preparation = prepare_question(self.conversation.state, options)
@@ -100,7 +98,7 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
             earlier = list_history_texts(state.exchanges)
             limit = policy.HITS_MAX
             search = partial(search_question, searcher, library, questions, limit=limit, within=within)
-            hits = await search_or_warn(searcher, lambda: search(earlier=earlier)[1], self._warn) or ()
+            hits = await search_or_warn(searcher, lambda: search(earlier=earlier)[1], self.warn) or ()
         opened = [
             section.section_id
             for section in state.open_sections.values()

@@ -29,7 +29,7 @@ _TOO_EXPENSIVE = (
 )
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class Reply(Struct, kw_only=True):
     """What a model has said to a question."""
 
     text: str = ""
@@ -42,6 +42,12 @@ class Reply(Struct, frozen=True, kw_only=True):
     broken_call: str = ""
     """A call in the reply that cannot be read, as the model wrote it."""
     step_count: int = 0
+
+    def start(self) -> None:
+        """Forget the last reply, except for one that was rejected."""
+        self.text = ""
+        self.reason = None
+        self.broken_call = ""
 
 
 def make_outcome(
