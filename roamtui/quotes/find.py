@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import unescape
-from itertools import islice
+from itertools import islice, product
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -50,8 +50,6 @@ _MATCHES_MAX = 1000
 _MARKERS = "+>#"
 """Signs that begin a block of Markdown, and that are no punctuation before a number."""
 _SIGN_BEFORE = re.compile(rf"(?P<sign>[{DASHES}{_MARKERS}])[^{DASHES}{_MARKERS}\w|\n]*\Z")
-_SPACED_MINUS = re.compile(rf"\A([{DASHES}])\s+(?=[^\w\s]?\d)")
-"""A minus at the start of a quote, with a space after it."""
 _SIGN_REACH = 20
 """Number of characters before a place that may have its sign."""
 PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
@@ -113,23 +111,12 @@ def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQu
 
 def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
     """Yield the places of a quote in a part of a text: the exact ones, then all as written otherwise."""
-    if not _read_quote(quote):
-        return
-    likely: list[Bounds] = []
+    variants = _read_quote(quote)
     places_max = None if is_long_quote(quote) else _SHORT_PLACES_MAX
-    for bounds in islice(list_likely_places(quote, text), places_max):
-        likely.append(bounds)
-        yield from _iter_matches(quote, text, bounds, within, is_exact=True)
-    for bounds in likely:
-        yield from _iter_matches(quote, text, bounds, within, is_exact=False)
-
-
-def _iter_matches(
-    quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
-) -> Iterator[QuoteMatch]:
-    excerpt = text[slice(*bounds)]
-    words = read_words(excerpt)
-    for variant in _read_quote(quote):
+    likely = [*islice(list_likely_places(quote, text), places_max)] if variants else []
+    for is_exact, bounds, variant in product((True, False), likely, variants):
+        excerpt = text[slice(*bounds)]
+        words = read_words(excerpt)
         for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
@@ -150,11 +137,15 @@ class _WordRun(NamedTuple):
     last: int
 
 
-class _QuoteVariant(Struct, frozen=True):
-    parts: tuple[TextWords, ...]
+class _QuotePart(NamedTuple):
+    words: TextWords
+    sign: str = ""
+    """The sign with which it begins, if a number follows. The text must have it."""
+
+
+class _QuoteVariant(NamedTuple):
+    parts: Sequence[_QuotePart]
     """Its parts between ellipses."""
-    signs: tuple[str, ...]
-    """For each part, the sign with which it begins, if a number follows. The text must have it."""
     ellipses: int = 0
     """Number of ellipses in its parts. The text must have them too, because they leave out nothing."""
     is_code: bool = False
@@ -166,42 +157,26 @@ def split_at_ellipses(quote: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
-    """Return the ways to read a quote, the likeliest first; none if it has no word or too many parts."""
+def _read_quote(quote: str) -> list[_QuoteVariant]:
+    """Read a quote as Markdown, in parts or whole with its ellipses, and as code.
+
+    The list is empty if the quote has no word or too many parts.
+    """
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = split_at_ellipses(whole)
     if not 1 <= len(parts) <= PARTS_MAX:
-        return ()
-    different: dict[object, _QuoteVariant] = {}
-    for variant in _iter_variants(whole, parts):
-        if all(map(len, variant.parts)):
-            key = variant.signs, *(part.exact.text for part in variant.parts)
-            different.setdefault(key, variant)
-    return tuple(different.values())
-
-
-def _iter_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
-    """Yield a quote as Markdown, in parts or whole with its ellipses, and as code.
-
-    Its first sign may be a marker of the text that it comes from, or a word.
-    """
-
-    def read(parts: Sequence[str], ellipses: int = 0) -> _QuoteVariant:
-        words = [*map(read_words, parts)]
-        signs = map(find_first_sign, parts, words)
-        return _QuoteVariant(tuple(words), tuple(signs), ellipses)
-
-    yield read(parts)
-    yield read([rf"\{part}" if part[0] in _MARKERS else part for part in parts])
-    yield read([_SPACED_MINUS.sub(r"\1", part) for part in parts])
+        return []
+    variants = [_QuoteVariant([*map(_read_part, parts)])]
     if len(parts) > 1:
-        yield read([whole], ellipses=len(_ELLIPSIS.findall(whole)))
-    # Punctuation at the ends may be the answer's, but a hyphen before a word belongs to the word.
-    before = PUNCTUATION.replace("-", "")
-    bare = [part.lstrip(before).rstrip(PUNCTUATION) for part in parts]
-    for spelling in (bare, parts):
-        words = tuple(read_plain_words(part, is_code=True) for part in spelling)
-        yield _QuoteVariant(words, ("",) * len(words), is_code=True)
+        variants.append(_QuoteVariant([_read_part(whole)], ellipses=len(_ELLIPSIS.findall(whole))))
+    code = [_QuotePart(read_plain_words(part, is_code=True)) for part in parts]
+    variants.append(_QuoteVariant(code, is_code=True))
+    return [variant for variant in variants if all(len(part.words) for part in variant.parts)]
+
+
+def _read_part(part: str) -> _QuotePart:
+    words = read_words(part)
+    return _QuotePart(words, find_first_sign(part, words))
 
 
 def find_first_sign(part: str, words: TextWords) -> str:
@@ -218,21 +193,15 @@ def _find_parts(
     variant: _QuoteVariant, words: TextWords, text: str, *, is_exact: bool
 ) -> Iterator[tuple[_WordRun, ...]]:
     """Yield the runs of a quote's parts for each of its places. All are in one sentence or row."""
-    first, *others = variant.parts
-    firsts = _find_runs(first, words, is_exact=is_exact)
-    following = [sorted(_find_runs(part, words, is_exact=is_exact)) for part in others]
-    if variant.is_code:
-        firsts = (run for run in firsts if words.flags[run.first] & WordFlag.CODE)
-    sign, *other_signs = variant.signs
-    following = [
-        [run for run in runs if _has_sign(sign, text, words.starts[run.first])]
-        for sign, runs in zip(other_signs, following, strict=True)
-    ]
+    firsts, *following = (
+        [run for run in _find_runs(part.words, words, is_exact=is_exact) if _has_sign(part, text, words, run)]
+        for part in variant.parts
+    )
     for run in firsts:
-        if not _has_sign(sign, text, words.starts[run.first]):
+        if variant.is_code and not words.flags[run.first] & WordFlag.CODE:
             continue
         chosen = [run]
-        for runs in following:
+        for runs in map(sorted, following):
             index = bisect_left(runs, _WordRun(chosen[-1].last + 1, 0))
             if index == len(runs) or not _may_omit(words, text, chosen[-1].last, runs[index].first):
                 break
@@ -241,12 +210,13 @@ def _find_parts(
             yield tuple(chosen)
 
 
-def _has_sign(sign: str, text: str, position: int) -> bool:
-    """Return whether a text has the sign of a quote before a position, if there is one."""
-    if not sign:
+def _has_sign(part: _QuotePart, text: str, words: TextWords, run: _WordRun) -> bool:
+    """Return whether a text has the sign of a part, if there is one, before a run."""
+    if not part.sign:
         return True
+    position = words.starts[run.first]
     match = _SIGN_BEFORE.search(unescape(text[max(0, position - _SIGN_REACH) : position]))
-    return match is not None and (match["sign"] == sign or {match["sign"], sign} <= {*DASHES})
+    return match is not None and (match["sign"] == part.sign or {match["sign"], part.sign} <= {*DASHES})
 
 
 def _find_runs(part: TextWords, words: TextWords, *, is_exact: bool) -> Iterator[_WordRun]:
