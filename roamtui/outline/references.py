@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -69,10 +70,15 @@ def is_known(library: Library, section_id: str) -> bool:
 def resolve_name(library: Library, text: str) -> str | None:
     """Return the only section with this title, file name or path (``guide.md > Install``), or None.
 
-    If no section has it, the first words of a title are enough, if only one title begins with them.
+    If no section has it, the first words of a title are enough, if only one title begins with them. The path
+    or file name of the library is its root.
     """
     named = list_named(library, text)
-    return named[0] if len(named) == 1 else None
+    if len(named) == 1:
+        return named[0]
+    source = Path(library.source)
+    is_root = not named and text in (library.source, str(source.absolute()), source.name)
+    return library.root_id if is_root else None
 
 
 def explain_unresolved(library: Library, name: str) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -43,10 +42,8 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 
 
 def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
-    within = resolve_name(library, name) if name and name not in library else name
-    source = Path(library.source)
-    if within is None and name in (library.source, str(source.absolute()), source.name):
-        within = ""
+    named = resolve_name(library, name) if name and name not in library else name
+    within = "" if named == library.root_id else named
     if within is None or (within and library.node(within).kind is NodeKind.FOLDER):
         words = f'"{shorten(sanitise_line(name), 60)}" is no document or section. Name its path or id.'
         return ToolResponse(text=words, is_refused=True)
