@@ -8,10 +8,9 @@ from roamtui.conversation.events import AnswerBasis, SearchHit, SectionsOpened, 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
-from roamtui.outline.delivered import Delivered, join_delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.retrieval.excerpt import is_delivered_text
 from roamtui.retrieval.question_search import complete_follow_up
-from roamtui.text import merge_bounds
 
 
 def measure_basis(state: ConversationState, citations: Sequence[Citation]) -> AnswerBasis:
@@ -28,7 +27,7 @@ def measure_basis(state: ConversationState, citations: Sequence[Citation]) -> An
         if isinstance(event, SectionsOpened):
             known.update(event.opened_ids)
     known |= {hit.section_id for search in searches for hit in search.hits if hit.is_read}
-    delivered = join_delivered(opened, exchange.iter_excerpts())
+    delivered = opened | exchange.iter_excerpts()
     unread: dict[str, SearchHit] = {}
     for hit in (hit for search in searches for hit in search.hits):
         is_known = hit.section_id in known or hit.section_id not in library
@@ -48,26 +47,26 @@ def measure_basis(state: ConversationState, citations: Sequence[Citation]) -> An
     )
 
 
-def _is_read(library: Library, section_id: str, opened: Delivered, delivered: Delivered) -> bool:
+def _is_read(library: Library, section_id: str, opened: SpanSet, delivered: SpanSet) -> bool:
     """Return whether some text of a section is open, or all of it was delivered; False for an unread link."""
     if not library.node(section_id).is_loaded:
         return False
     own = library.node(section_id).own_content_span
-    is_open = any(start < own.end and own.start < end for start, end in opened.get(own.doc, ()))
+    is_open = any(map(own.overlaps, opened))
     return is_open or is_delivered_text(library, section_id, delivered)
 
 
-def _count_read(library: Library, delivered: Delivered, unread: dict[str, SearchHit]) -> tuple[int, int]:
+def _count_read(library: Library, delivered: SpanSet, unread: dict[str, SearchHit]) -> tuple[int, int]:
     """Count the sections that were read whole, and those read in part. Leave out the `unread` ones."""
     whole = 0
     partly = 0
-    for key, spans in delivered.items():
+    for key, bounds in delivered.bounds.items():
         document = library.documents_by_key.get(key)
         if document is None:
             continue
         starts = document.columns.starts
         rows: dict[int, None] = {}
-        for start, end in merge_bounds(spans):
+        for start, end in bounds:
             first = max(0, bisect_right(starts, start) - 1)
             rows.update(dict.fromkeys(range(first, min(bisect_left(starts, end), len(document.columns)))))
         for row in rows:

@@ -14,7 +14,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import Coverage, format_absence, measure_coverage
-from roamtui.outline.delivered import add_delivered, join_all
+from roamtui.outline.delivered import SpanSet
 from roamtui.outline.expansion import estimate_delivery_tokens, get_opened_span
 from roamtui.outline.labels import make_path
 from roamtui.outline.neighbourhood import render_neighbourhood
@@ -33,7 +33,6 @@ from roamtui.retrieval.question_search import (
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
-from roamtui.text import Bounds
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 _PAGES_MAX = 8
@@ -63,23 +62,20 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
 def make_view(state: ConversationState, *, earlier: Iterable[ToolUse] = (), room_tokens: int) -> ModelView:
     """Collect what the model has of the library. `earlier` has the earlier calls of the same step."""
     earlier = (*earlier,)
-    delivered = join_all(state.collect_delivered(), state.collect_excerpts(earlier))
+    delivered = state.collect_delivered() | state.collect_excerpts(earlier)
     part_tokens = state.options.part_tokens
     if not state.is_asking:  # the next question delivers what the person has opened
         pending = (each.section_id for each in state.open_sections.values() if not each.deliveries)
         known = (section_id for section_id in pending if section_id in state.library)
-        add_delivered(delivered, (get_opened_span(state.library, each, part_tokens) for each in known))
-    named_words: dict[str, list[Bounds]] = {}
+        delivered |= (get_opened_span(state.library, each, part_tokens) for each in known)
     shown: list[Exchange | ToolUse] = [*earlier]
     if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
         asked = state.exchanges[-1]
         shown += (asked, *chain.from_iterable(step.uses for step in asked.steps))
-    for each in shown:
-        add_delivered(named_words, each.named_words)
     return ModelView(
         library=state.library,
         delivered=delivered,
-        named_words=named_words,
+        named_words=SpanSet.from_spans(span for each in shown for span in each.named_words),
         part_tokens=part_tokens,
         room_tokens=room_tokens,
     )

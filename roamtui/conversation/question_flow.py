@@ -26,7 +26,6 @@ from roamtui.conversation.update import (
     open_for_agent,
     open_without_text,
 )
-from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.text import estimate_tokens
 
@@ -127,7 +126,7 @@ def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsOpen
     for section_id, section in state.open_sections.items():
         if section_id not in library or section.deliveries or section.is_closing:
             continue
-        if section.tokens or subtract_delivered(library.node(section_id).own_content_span, delivered):
+        if section.tokens or delivered.subtract_from(library.node(section_id).own_content_span):
             pending_ids.append(section_id)
     command = OpenSections(section_ids=tuple(pending_ids), origin=Origin.AGENT, room_tokens=room_tokens)
     return open_for_agent(state, command)
@@ -172,7 +171,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     quoted = [
         citation.section_id
         for citation in outcome.citations
-        if citation.is_verified and citation.span is not None and subtract_delivered(citation.span, delivered)
+        if citation.is_verified and citation.span is not None and delivered.subtract_from(citation.span)
         if citation.section_id not in state.open_sections
         if estimate_delivery_tokens(state.library, citation.section_id, state.options.part_tokens)
         <= _QUOTED_TOKENS_MAX

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from typing import assert_never
 
 from msgspec import Struct, field
@@ -52,9 +52,9 @@ from roamtui.conversation.events import (
 from roamtui.conversation.messages import OFFLINE, Message, Role, Usage
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
-from roamtui.outline.delivered import add_delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.sanitiser import sanitise_line
-from roamtui.text import Bounds, Span, merge_bounds, shorten
+from roamtui.text import Span, shorten
 
 _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"
@@ -272,15 +272,14 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             if exchange.stopped is not None:
                 yield Message(role=Role.ASSISTANT, text=exchange.reply)
 
-    def collect_delivered(self) -> dict[str, list[Bounds]]:
-        """Collect the ranges of section text in the transcript, by document key."""
-        bounds: dict[str, list[Bounds]] = {}
-        for section in self.open_sections.values():
-            add_delivered(bounds, section.deliveries)
-        return bounds
+    def collect_delivered(self) -> SpanSet:
+        """Collect the section text in the transcript."""
+        return SpanSet.from_spans(
+            span for section in self.open_sections.values() for span in section.deliveries
+        )
 
-    def collect_excerpts(self, unsaved: Iterable[ToolUse] = ()) -> dict[str, list[Bounds]]:
-        """Collect the ranges of text that searches showed in the transcript, by document key.
+    def collect_excerpts(self, unsaved: Iterable[ToolUse] = ()) -> SpanSet:
+        """Collect the text that searches showed in the transcript.
 
         `unsaved` has calls of the current step, which is not part of the transcript yet.
         """
@@ -294,25 +293,20 @@ class ConversationState(Struct, frozen=True, kw_only=True):
                 shown.append(exchange)
             for step in exchange.steps[self.rebuilt.first_step if is_cut else 0 :]:
                 shown += step.uses
-        bounds: dict[str, list[Bounds]] = {}
-        for each in shown:
-            add_delivered(bounds, {*each.excerpts}.difference(each.named_words))
-        return bounds
+        return SpanSet.from_spans(
+            span for each in shown for span in {*each.excerpts}.difference(each.named_words)
+        )
 
-    def collect_read(self) -> dict[str, list[Bounds]]:
-        """Collect the ranges of all text that the model got, by document key, with the heads of tables.
+    def collect_read(self) -> SpanSet:
+        """Collect all text that the model got, with the heads of tables.
 
         It got open sections, and the hits and the closed sections of the newest questions.
         """
-        read = self.collect_delivered()
         current = (exchange for exchange in reversed(self.exchanges) if not exchange.is_stale)
-        for exchange in islice(current, _EXCERPT_QUESTIONS_MAX):
-            add_delivered(read, (*exchange.iter_excerpts(), *exchange.closed))
-        for doc, bounds in read.items():
-            parts = [Span(doc=doc, start=start, end=end) for start, end in merge_bounds(bounds)]
-            heads = filter(None, map(self.library.find_header, parts))
-            read[doc] = merge_bounds([*bounds, *((each.start, each.end) for each in heads)])
-        return read
+        newest = islice(current, _EXCERPT_QUESTIONS_MAX)
+        shown = ((*exchange.iter_excerpts(), *exchange.closed) for exchange in newest)
+        read = self.collect_delivered() | chain.from_iterable(shown)
+        return read | filter(None, map(self.library.find_header, read))
 
     @property
     def has_content(self) -> bool:

@@ -17,12 +17,12 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import Events, make_close_events
-from roamtui.outline.delivered import add_delivered, subtract_delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
 from roamtui.outline.missing_text import count_span_tokens
 from roamtui.sanitiser import sanitise_text
-from roamtui.text import Bounds, Span, estimate_tokens, format_count, merge_bounds
+from roamtui.text import Span, estimate_tokens, format_count
 
 _INSTRUCTIONS_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite "
@@ -110,32 +110,29 @@ def make_rebuild_event(
 
 def _list_in_earlier_excerpts(state: ConversationState) -> set[Span]:
     """List the texts of open sections that are in excerpts of earlier questions."""
-    excerpts: dict[str, list[Bounds]] = {}
-    for exchange in state.exchanges[:-1]:
-        if not exchange.is_stale:
-            add_delivered(excerpts, exchange.iter_excerpts())
+    current = (exchange for exchange in state.exchanges[:-1] if not exchange.is_stale)
+    excerpts = SpanSet.from_spans(span for exchange in current for span in exchange.iter_excerpts())
     texts = (span for section in state.open_sections.values() for span in section.deliveries)
-    return {span for span in texts if subtract_delivered(span, excerpts) != [span]}
+    return {span for span in texts if excerpts.subtract_from(span) != [span]}
 
 
 def _render_open_sections(state: ConversationState, earlier: set[Span]) -> list[str]:
     """Render the `earlier` texts of open sections. The messages of the current question have the others."""
     blocks: list[str] = []
-    rendered: dict[str, list[Bounds]] = {}
+    rendered = SpanSet()
     for section in state.open_sections.values():
-        merged = merge_bounds((span.start, span.end) for span in section.deliveries if span in earlier)
-        if merged:
-            doc = section.deliveries[0].doc
+        texts = SpanSet.from_spans(span for span in section.deliveries if span in earlier)
+        if texts:
             block = render_open_section(
                 state.library,
                 section.section_id,
-                tuple(Span(doc=doc, start=start, end=end) for start, end in merged),
+                tuple(texts),
                 delivered=rendered,
                 nonce=state.nonce,
                 part_tokens=state.options.part_tokens,
             )
             blocks.append(block)
-            rendered.setdefault(doc, []).extend(merged)
+            rendered |= texts
     return blocks
 
 

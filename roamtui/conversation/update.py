@@ -21,7 +21,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.outline.delivered import add_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens, format_no_room, render_section
 from roamtui.outline.ids import parse_reference
 from roamtui.outline.labels import format_node_title
@@ -174,7 +173,7 @@ def open_for_agent(state: ConversationState, command: OpenSections) -> SectionsO
         if section_id is not None and status.is_open:
             shown += (*library.node(section_id).ancestors, section_id)
         room = None if room is None else room - cost
-        add_delivered(delivered, block.spans)
+        delivered |= block.spans
         if section_id is None or block.is_listing:
             continue
         section = sections.get(section_id) or state.open_sections.get(section_id)

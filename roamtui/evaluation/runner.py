@@ -20,7 +20,6 @@ from roamtui.errors import ModelError, RoamtuiError, SourceError
 from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve_golds
 from roamtui.evaluation.scoring import AgentScore, QuestionResult
 from roamtui.models.base import Model
-from roamtui.outline.delivered import subtract_delivered
 from roamtui.search.base import SearchMode
 from roamtui.search.searcher import Searcher
 
@@ -151,7 +150,7 @@ async def _ask_agent(
     # the text of a gold section may have been delivered with its parent
     for section_id in filter(library.__contains__, golds.relaxed):
         span = library.node(section_id).own_content_span
-        if span.start < span.end and not subtract_delivered(span, delivered):
+        if span.start < span.end and not delivered.subtract_from(span):
             read.add(section_id)
     cited = {citation.section_id for citation in final.citations}
     return AgentScore(

@@ -19,15 +19,7 @@ from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.outline.delivered import (
-    PART_TOKENS,
-    WHOLE_TOKENS_MAX,
-    Delivered,
-    add_delivered,
-    join_all,
-    join_delivered,
-    subtract_delivered,
-)
+from roamtui.outline.delivered import PART_TOKENS, WHOLE_TOKENS_MAX, SpanSet
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import (
     PLAIN_PATH_STEP,
@@ -43,15 +35,7 @@ from roamtui.outline.missing_text import count_span_tokens, has_all_text, has_te
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
-from roamtui.text import (
-    Span,
-    estimate_tokens,
-    format_count,
-    format_tokens,
-    merge_bounds,
-    shorten,
-    split_parts,
-)
+from roamtui.text import Span, estimate_tokens, format_count, format_tokens, shorten, split_parts
 
 _LIST_TOKENS = 2_300
 """Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten
@@ -88,8 +72,8 @@ def render_section(  # noqa: PLR0913 - most calls need only some
     library: Library,
     requested: str,
     *,
-    delivered: Delivered,
-    excerpts: Delivered | None = None,
+    delivered: SpanSet,
+    excerpts: SpanSet = SpanSet(),
     nonce: str,
     nearest: Sequence[str] = (),
     part_tokens: int = PART_TOKENS,
@@ -104,7 +88,7 @@ def render_section(  # noqa: PLR0913 - most calls need only some
     writer = _BlockWriter(
         library=library,
         delivered=delivered,
-        excerpts=excerpts or {},
+        excerpts=excerpts,
         nonce=nonce,
         part_tokens=part_tokens,
     )
@@ -158,7 +142,7 @@ def render_open_section(
     section_id: str,
     spans: Sequence[Span],
     *,
-    delivered: Delivered,
+    delivered: SpanSet,
     nonce: str,
     part_tokens: int = PART_TOKENS,
 ) -> str:
@@ -180,17 +164,17 @@ def format_no_room(library: Library, section_id: str | None, requested: str, tok
 
 class _BlockWriter(Struct, frozen=True, kw_only=True, dict=True):
     library: Library
-    delivered: Delivered
+    delivered: SpanSet
     """Text of open sections, which is not repeated."""
-    excerpts: Delivered = {}
+    excerpts: SpanSet = SpanSet()
     """Text that is repeated only if naming it takes more tokens."""
     nonce: str
     part_tokens: int
 
     @cached_property
-    def given(self) -> Delivered:
+    def given(self) -> SpanSet:
         """All text that the model has."""
-        return join_all(self.delivered, self.excerpts)
+        return self.delivered | self.excerpts
 
     def make_section_block(self, node: Node, reference: Reference) -> ExpandedBlock:
         """Make the block of a section: all of it if it is small, or else a part of its own text."""
@@ -220,7 +204,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True, dict=True):
             where = "it has no text of its own" if is_blank else "its text stands above"
             lines = [f"{_format_place(self.library, node.id)}: {where}."]
             if wanted.end <= own.end:
-                lines += self._list_below(node.id, {})
+                lines += self._list_below(node.id, SpanSet())
         return self._make_block(node.id, [*lines, part_note] if part_note else lines, wanted, new)
 
     def make_range_block(self, reference: Reference) -> ExpandedBlock:
@@ -272,13 +256,13 @@ class _BlockWriter(Struct, frozen=True, kw_only=True, dict=True):
         lines = [head, *self._render_text(node.id, wanted, spans)]
         own = node.own_content_span
         if wanted.end <= own.end and wanted.start <= own.start:  # the first part lists the subsections
-            lines += self._list_below(node.id, join_delivered(self.given, spans))
+            lines += self._list_below(node.id, self.given | spans)
         return lines
 
     def _make_block(
         self, section_id: str, lines: Sequence[str], wanted: Span, new: Sequence[Span]
     ) -> ExpandedBlock:
-        others = subtract_delivered(wanted, join_delivered(self.delivered, new))
+        others = (self.delivered | new).subtract_from(wanted)
         spans = [span for span in (*new, *others) if self.library.text_at(span).strip()]
         return ExpandedBlock(
             section_id=section_id,
@@ -290,17 +274,17 @@ class _BlockWriter(Struct, frozen=True, kw_only=True, dict=True):
     def _list_new_text(self, wanted: Span) -> tuple[Span, ...]:
         """Return the parts of a span to write: what the model lacks, and excerpts that are short."""
         library = self.library
-        given = join_delivered(self.delivered, ())
+        named: list[Span] = []
         starts = library.documents_by_key[wanted.doc].columns.starts
-        for start, end in merge_bounds(self.excerpts.get(wanted.doc, ())):
+        for start, end in self.excerpts.bounds.get(wanted.doc, ()):
             heading = replace(wanted, start=starts[bisect_right(starts, start) - 1], end=start)
             first = start if has_text(library, heading) else heading.start  # its heading is named with it
             excerpt = replace(wanted, start=max(first, wanted.start), end=min(end, wanted.end))
             if excerpt.start < excerpt.end:
-                named = f"{self.nonce}>>>\n{_format_given(library, excerpt)}\n<<<{self.nonce}"
-                if estimate_tokens(library.text_at(excerpt)) > estimate_tokens(named):
-                    add_delivered(given, [excerpt])
-        spans = list_missing_text(library, wanted, given)
+                line = f"{self.nonce}>>>\n{_format_given(library, excerpt)}\n<<<{self.nonce}"
+                if estimate_tokens(library.text_at(excerpt)) > estimate_tokens(line):
+                    named.append(excerpt)
+        spans = list_missing_text(library, wanted, self.delivered | named)
         return tuple(span for span in spans if library.text_at(span).strip())
 
     def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
@@ -315,15 +299,15 @@ class _BlockWriter(Struct, frozen=True, kw_only=True, dict=True):
 
     def _render_gap(self, gap: Span) -> list[str]:
         """Render a line for each part of a gap between texts: text given above, and text not given at all."""
-        missing = [span for span in subtract_delivered(gap, self.given) if has_text(self.library, span)]
-        given = subtract_delivered(gap, join_delivered({}, missing))
+        missing = [span for span in self.given.subtract_from(gap) if has_text(self.library, span)]
+        given = SpanSet.from_spans(missing).subtract_from(gap)
         lines = []
         for part in sorted([*given, *missing], key=attrgetter("start")):
             if has_text(self.library, part):
                 lines.append(_format_given(self.library, part, is_given=part not in missing))
         return lines
 
-    def _list_below(self, section_id: str, delivered: Delivered) -> list[str]:
+    def _list_below(self, section_id: str, delivered: SpanSet) -> list[str]:
         """Render lines for the sections below a section. Sections that are `delivered` are only named."""
         library = self.library
         children = list_outline_children(library, section_id)
@@ -351,7 +335,7 @@ def format_given_sections(library: Library, section_ids: Iterable[str]) -> str:
     return f"(Given above: {'; '.join(f'[{each}] {title}' for each, title in titles)})"
 
 
-def _has_text_of(library: Library, section_id: str, delivered: Delivered) -> bool:
+def _has_text_of(library: Library, section_id: str, delivered: SpanSet) -> bool:
     """Return whether the model has the whole text of a section and its subsections."""
     span = library.node(section_id).content_span
     if not has_all_text(library, span, delivered):
@@ -364,7 +348,7 @@ def _format_given(library: Library, span: Span, *, is_given: bool = True) -> str
     """Name the largest sections that are in a span, and parts of others by the first words of the part."""
     document = library.documents_by_key[span.doc]
     starts = document.columns.starts
-    held = join_delivered({}, [span])
+    held = SpanSet.from_spans([span])
     names = []
     position = span.start
     for row in range(bisect_right(starts, span.start) - 1, bisect_left(starts, span.end)):

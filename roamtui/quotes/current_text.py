@@ -161,7 +161,7 @@ def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
     text = QuotableText(library)
-    read = QuotableText(library, state.collect_read()).spans
+    read = [*state.collect_read()]
     sentence = citation.original_sentence if citation.is_lost else ""
     place = text.find_place(citation.quote, [citation.section_id], sentence=sentence, was_in_section=True)
     if place is not None and not all(any(map(part.is_in, read)) for part in place.found.parts):
@@ -215,7 +215,7 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
 
 def _find_around(citation: Citation, span: Span, library: Library) -> QuotedSentence | None:
     """Find the text around a quote that a span has."""
-    there = QuotableText(library, {span.doc: [(span.start, span.end)]})
+    there = QuotableText(library, [span])
     place = there.find_place(citation.quote or "", [citation.section_id])
     if place is None:
         return None
@@ -273,7 +273,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     former = resolve_citation(citation, library)
     place = None
     if former is not None:  # the words may be there only as a part of longer words now
-        there = QuotableText(library, {former.doc: [(former.start, former.end)]})
+        there = QuotableText(library, [former])
         place = there.find_place(quote, section_ids)
     if place is None or (place.section_id is None and citation.is_verified):
         place = QuotableText(library).find_place(

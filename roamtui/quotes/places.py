@@ -6,13 +6,12 @@ the quote is chosen, or else the likeliest.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import Delivered
 from roamtui.outline.ids import IdMark, iter_id_marks, strip_id_marks
 from roamtui.outline.labels import list_titles
 from roamtui.quotes.find import FoundQuote, find_quote, is_long_quote, iter_in_span
@@ -41,13 +40,13 @@ class QuotePlace(NamedTuple):
 class QuotableText:
     """The text of a library in which quotes are looked up: parts of its documents, or all of them."""
 
-    def __init__(self, library: Library, read: Delivered | None = None) -> None:
-        """Take what a model has `read`, by the key of the document, or else all documents."""
+    def __init__(self, library: Library, read: Iterable[Span] | None = None) -> None:
+        """Take what a model has `read`, or else all documents."""
         self._library = library
         if read is None:
-            read = {document.key: [(0, len(document.text))] for document in library.documents}
-        bounds = [(doc, start, end) for doc, each in read.items() for start, end in each]
-        self.spans = [Span(doc=doc, start=start, end=end) for doc, start, end in bounds if start < end]
+            documents = library.documents
+            read = (Span(doc=document.key, start=0, end=len(document.text)) for document in documents)
+        self.spans = [span for span in read if span.start < span.end]
 
     def iter_marks(self, answer: str, question: str = "") -> Iterator[IdMark]:
         """Yield the marks of an answer. An unknown id that is in this text or the question is no mark."""

@@ -7,7 +7,6 @@ their words.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from roamtui.outline.delivered import subtract_delivered
 from roamtui.outline.labels import format_short_path
 from roamtui.retrieval.question_search import ModelView
 from roamtui.sanitiser import sanitise_line
@@ -58,7 +57,7 @@ def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Spa
     for sentence in rank_sentences(text, matcher):
         start, end = _find_words(text[sentence.start : sentence.end], matcher)
         words = own.get_part(sentence.start + start, sentence.start + end)
-        if all(subtract_delivered(words, known) == [words] for known in (view.delivered, view.named_words)):
+        if all(known.subtract_from(words) == [words] for known in (view.delivered, view.named_words)):
             return words
     return None
 

@@ -14,7 +14,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import UnitKind, read_units
-from roamtui.outline.delivered import Delivered, join_delivered, subtract_delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.outline.missing_text import count_span_tokens, has_all_text, has_text
 from roamtui.retrieval import policy
 from roamtui.retrieval.question_search import ModelView
@@ -155,7 +155,7 @@ class _Cutter:
         reaches_below = with_below or library.count_tokens(section_id)[1] <= whole_max
         is_whole = reaches_below and not self._overlaps(section_id)
         excerpted = node.content_span if is_whole else node.own_content_span
-        gaps = subtract_delivered(excerpted, self._view.delivered)
+        gaps = self._view.delivered.subtract_from(excerpted)
         if gaps == [excerpted]:
             return self._cut(excerpted, tokens_max, whole_max)
         return self._cut(max(gaps, key=self._score), tokens_max, whole_max) if gaps else ()
@@ -177,16 +177,16 @@ class _Cutter:
         return any(whole.overlaps(span) for spans in self._chosen.values() for span in spans)
 
     def _is_new(self, spans: Sequence[Span]) -> bool:
-        known = join_delivered({}, chain.from_iterable(self._chosen.values()))
-        return any(subtract_delivered(span, known) for span in spans)
+        known = SpanSet.from_spans(chain.from_iterable(self._chosen.values()))
+        return any(map(known.subtract_from, spans))
 
 
 def is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt has all the text of a section."""
-    return has_all_text(library, library.node(section_id).content_span, join_delivered({}, spans))
+    return has_all_text(library, library.node(section_id).content_span, SpanSet.from_spans(spans))
 
 
-def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -> bool:
+def is_delivered_text(library: Library, section_id: str, delivered: SpanSet) -> bool:
     """Return whether the model has all of a section's own text, or of the text below it if it has none."""
     node = library.node(section_id)
     own = node.own_content_span

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.outline.delivered import add_delivered, join_delivered
 from roamtui.outline.expansion import format_given_sections, get_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
@@ -56,7 +55,7 @@ def render_hits(
     for hit in hits:
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
     opened_spans = (get_opened_span(library, section_id, view.part_tokens) for section_id in opened)
-    known = join_delivered(view.delivered, opened_spans)
+    known = view.delivered | opened_spans
     view = replace(view, delivered=known)
     # next to a clear hit, only hits that are asked for get an excerpt
     excerpted = {each: hit for each, hit in hits_by_id.items() if hit.is_asked_for or not opened}
@@ -83,7 +82,7 @@ def render_hits(
         named_words += named
     if given:
         lines.append(format_given_sections(library, given))
-    add_delivered(known, (*excerpts, *named_words))
+    view = replace(view, delivered=known | (*excerpts, *named_words))
     shown = {*chosen, *opened}
     others = [section_id for section_id in hits_by_id if section_id not in shown]
     left = max(0, view.room_tokens - estimate_tokens("\n".join(lines)))

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import PART_TOKENS, WHOLE_TOKENS_MAX, Delivered
+from roamtui.outline.delivered import PART_TOKENS, WHOLE_TOKENS_MAX, SpanSet
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.retrieval import policy
 from roamtui.search.base import Hit
@@ -26,9 +26,9 @@ class ModelView(Struct, frozen=True, kw_only=True):
     """What a model has of a library, and what it can still get."""
 
     library: Library
-    delivered: Delivered = field(default_factory=dict)
+    delivered: SpanSet = SpanSet()
     """Text that the model has already. It is not repeated."""
-    named_words: Delivered = field(default_factory=dict)
+    named_words: SpanSet = SpanSet()
     """Words in earlier lines under "also found". Excerpts repeat them, or they would have gaps."""
     outlined_ids: frozenset[str] = frozenset()
     """Sections that the outline names."""

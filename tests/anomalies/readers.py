@@ -25,6 +25,7 @@ from roamtui.markdown.parser import parse_markdown
 from roamtui.markdown.passages import split_passages
 from roamtui.markdown.units import split_sentences
 from roamtui.models.reply_reader import ReplyReader
+from roamtui.outline.delivered import SpanSet
 from roamtui.outline.expansion import render_section
 from roamtui.outline.ids import disguise_id_marks, iter_id_marks, strip_id_marks
 from roamtui.outline.render import render_outline
@@ -75,7 +76,7 @@ def _render(text: str) -> None:
     library = make_library(text)
     render_outline(library, budget_tokens=700)
     for section_id in [*library.walk()][:3]:
-        render_section(library, section_id, delivered={}, nonce="ghjkmnpq")
+        render_section(library, section_id, delivered=SpanSet(), nonce="ghjkmnpq")
 
 
 def _lay_out(text: str) -> None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import Delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.outline.expansion import ExpandedBlock, render_section
 from tests.case_files import read_case
 from tests.real_documents import read_document
@@ -17,8 +17,8 @@ REFERENCE = re.compile(r"\b[0-9a-f]{8}(?::(?:c\d+(?:\.\d+)*|\d+))?(?![\w:])")
 """Anything in a text that a model could mistake for an id."""
 
 
-def open_section(library: Library, requested: str, delivered: Delivered | None = None) -> ExpandedBlock:
-    return render_section(library, requested, delivered=delivered or {}, nonce=NONCE)
+def open_section(library: Library, requested: str, delivered: SpanSet = SpanSet()) -> ExpandedBlock:
+    return render_section(library, requested, delivered=delivered, nonce=NONCE)
 
 
 def write_words(count: int, *, seed: int = 0) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import WHOLE_TOKENS_MAX
+from roamtui.outline.delivered import WHOLE_TOKENS_MAX, SpanSet
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids
 from roamtui.outline.ids import strip_id_marks
 from roamtui.outline.labels import format_size
@@ -28,8 +28,8 @@ def chapters() -> Library:
     return library
 
 
-def _delivered(*blocks: ExpandedBlock) -> dict[str, list[tuple[int, int]]]:
-    return {"": [(span.start, span.end) for block in blocks for span in block.spans]}
+def _delivered(block: ExpandedBlock) -> SpanSet:
+    return SpanSet.from_spans(block.spans)
 
 
 def test_a_long_chapter_gives_its_own_text_and_lists_what_is_below(chapters: Library) -> None:

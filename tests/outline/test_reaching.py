@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import subtract_delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.outline.labels import has_own_text
 from roamtui.outline.render import render_outline
-from roamtui.text import Bounds, merge_bounds
+from roamtui.text import Span
 from tests.outline.documents import NONCE, REFERENCE, documents, make_shape, open_section, read_book, shapes
 from tests.real_documents import list_documents
 from tests.search.libraries import make_library
@@ -40,23 +40,22 @@ def _is_sampled(library: Library, reference: str) -> bool:
     return crc32(reference.encode()) % 16 == 0
 
 
-def _reach(library: Library, budget: int | None, calls_max: int = 99) -> dict[str, list[Bounds]]:
-    """Return the ranges of text, by document, that a model gets by opening every id that it reads."""
+def _reach(library: Library, budget: int | None, calls_max: int = 99) -> SpanSet:
+    """Return the text that a model gets by opening every id that it reads."""
     pending = _find_ids(render_outline(library, budget_tokens=budget))
     seen: set[str] = set()
-    given: dict[str, list[Bounds]] = {}
+    given: list[Span] = []
     for _ in range(calls_max):
         named: set[str] = set()
         for reference in filter(partial(_is_sampled, library), pending - seen):
             block = open_section(library, reference)
-            for span in block.spans:
-                given.setdefault(span.doc, []).append((span.start, span.end))
+            given += block.spans
             named |= _find_ids(block.text)
         seen |= pending
         pending = named
         if pending <= seen:
             break
-    return {doc: merge_bounds(bounds) for doc, bounds in given.items()}
+    return SpanSet.from_spans(given)
 
 
 def _find_unreached(library: Library, budget: int | None, calls_max: int = 99) -> list[str]:
@@ -65,7 +64,7 @@ def _find_unreached(library: Library, budget: int | None, calls_max: int = 99) -
     return [
         section_id
         for section_id, span in spans
-        if _is_sampled(library, section_id) and has_own_text(library, section_id) and subtract_delivered(span, given)
+        if _is_sampled(library, section_id) and has_own_text(library, section_id) and given.subtract_from(span)
     ]
 
 

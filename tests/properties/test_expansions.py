@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.outline.delivered import SpanSet
 from roamtui.outline.expansion import annotate_with_ids, render_section
 from roamtui.outline.missing_text import has_text
-from roamtui.text import merge_bounds
 from tests.outline.documents import NONCE, documents
 from tests.search.libraries import make_library
 
@@ -29,14 +29,12 @@ def _references(library: Library) -> st.SearchStrategy[str]:
 @given(documents(), st.data())
 def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: str, data: st.DataObject) -> None:
     library = make_library(text)
-    delivered: dict[str, list[tuple[int, int]]] = {}
+    delivered = SpanSet()
     for requested in data.draw(st.lists(_references(library), max_size=12)):
         block = render_section(library, requested, delivered=delivered, nonce=NONCE)
         assert block.text
         spans = [(span.start, span.end) for span in block.spans]
-        before = delivered.get("", [])
-        total = sum(end - start for start, end in merge_bounds([*before, *spans]))
-        assert total == sum(end - start for start, end in [*before, *spans]), "no overlap"
+        assert all(delivered.subtract_from(span) == [span] for span in block.spans), "no overlap"
         texts = [annotate_with_ids(library, span, section_id=block.section_id) for span in block.spans]
         fenced = re.findall(rf"^<<<{NONCE}\n(.*?)\n{NONCE}>>>$", block.text, re.MULTILINE | re.DOTALL)
         assert [each for each in texts if each in fenced] == fenced
@@ -47,4 +45,4 @@ def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: st
         if spans:
             subtree = library.node(requested.partition(":")[0]).span
             assert all(subtree.start <= start < end <= subtree.end for start, end in spans)
-        delivered.setdefault("", []).extend(spans)
+        delivered |= block.spans

@@ -5,14 +5,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import add_delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.retrieval import policy
 from roamtui.retrieval.excerpt import choose_excerpts, cut_excerpt, is_delivered_text
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.search.sentences import READ_LENGTH_MAX
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Bounds, Span, estimate_tokens
+from roamtui.text import Span, estimate_tokens
 from tests.outline.documents import documents
 from tests.search.libraries import id_of, make_library
 
@@ -33,7 +33,7 @@ def _make_library(*sizes: int) -> Library:
 def _choose(
     library: Library,
     *scores: float,
-    delivered: dict[str, list[Bounds]] | None = None,
+    delivered: SpanSet = SpanSet(),
     named_count: int = 0,
     is_statement: bool = False,
 ) -> list[tuple[Span, ...]]:
@@ -48,7 +48,7 @@ def _choose(
         )
         for number, (one, score) in enumerate(zip(ids, scores, strict=True))
     }
-    view = ModelView(library=library, room_tokens=64_000, delivered=delivered or {})
+    view = ModelView(library=library, room_tokens=64_000, delivered=delivered)
     chosen = choose_excerpts(view, hits, TermMatcher.for_question(_QUERY))
     return [chosen.get(one, ()) for one in ids]
 
@@ -95,21 +95,19 @@ def test_a_first_hit_far_ahead_comes_whole_and_others_share_the_rest() -> None:
 def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
     library = _make_library(20, 20)
     own = library.node(id_of(library, "Bird 0")).own_content_span
-    delivered: dict[str, list[Bounds]] = {}
     half = own.get_part(0, (own.end - own.start) // 3)
-    add_delivered(delivered, [half])
+    delivered = SpanSet.from_spans([half])
     first, _ = _choose(library, 1.0, 0.9, delivered=delivered)
     assert first
     assert not any(half.overlaps(span) for span in first)
-    add_delivered(delivered, [own])
-    assert _choose(library, 1.0, 0.9, delivered=delivered)[0] == ()
+    assert _choose(library, 1.0, 0.9, delivered=delivered | [own])[0] == ()
 
 
 def test_a_chapter_that_is_asked_for_is_not_repeated_if_the_model_has_all_text_below_it() -> None:
     library = make_library(f"# Birds\n\n## Bird 0\n\n### Nests\n\n{_NEST} 0. {_WORDS}\n")
     assert _choose(library, 1.0, named_count=1) != [()]
     text = library.node(id_of(library, "Nests")).own_content_span
-    delivered = {text.doc: [(text.start + len("### Nests\n\n"), text.end)]}
+    delivered = SpanSet({text.doc: [(text.start + len("### Nests\n\n"), text.end)]})
     assert _choose(library, 1.0, named_count=1, delivered=delivered) == [()]
     assert is_delivered_text(library, id_of(library, "Bird 0"), delivered)
 

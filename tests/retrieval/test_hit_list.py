@@ -5,11 +5,10 @@ import re
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.outline.delivered import add_delivered
+from roamtui.outline.delivered import SpanSet
 from roamtui.retrieval.hit_list import HitList, render_hits
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
-from roamtui.text import Bounds
 from tests.search.libraries import id_of, make_folder, make_library
 
 _FILLER = "Nothing of note is said in this sentence of a long file. " * 120
@@ -24,9 +23,7 @@ LIBRARY = make_folder(
 
 
 def _describe(library: Library, *titles: str, query: str, opened: str = "") -> HitList:
-    delivered: dict[str, list[Bounds]] = {}
-    if opened:
-        add_delivered(delivered, [library.node(id_of(library, opened)).content_span])
+    delivered = SpanSet.from_spans([library.node(id_of(library, opened)).content_span] if opened else [])
     view = ModelView(library=library, room_tokens=64_000, delivered=delivered)
     return render_hits(view, [_hit(library, title) for title in titles], query)
 
@@ -57,7 +54,7 @@ def test_an_excerpt_of_a_table_has_its_heads_once(read: int) -> None:
     rows[600] = "| Heron bay | 2100 |"
     text = "\n".join(["# Report", "", "| City | Births |", "| --- | --- |", *rows])
     library = make_library(f"{text}\n")
-    delivered = {"": [(0, text.index("\n", read) + 1)]} if read else {}
+    delivered = SpanSet({"": [(0, text.index("\n", read) + 1)]} if read else {})
     view = ModelView(library=library, room_tokens=64_000, delivered=delivered)
     found = render_hits(view, [_hit(library, "Report")], "births in Heron bay")
     lines = found.text.split("\n")
