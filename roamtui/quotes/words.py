@@ -36,20 +36,18 @@ class Edge(IntEnum):
     """A block, row, item or line of code."""
 
 
-# Separators in the visible text of a block. If a text contains them, they are read as spaces.
-_BLOCK_EDGE = "\x1c"
+# Separators in the visible text of a block. If a text contains the first, it is read as a space.
 _CELL_EDGE = "\x1d"
 _BAR = "\x1e"
 """A bar in a text, which may be an edge of a cell in a table without heads."""
-_IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _BAR}
+_IN_PROSE = {ord(_CELL_EDGE): " ", ord("|"): _BAR}
 _SEPARATOR = "\x1f"
-_CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
+_CHUNK = re.compile(rf"{_CELL_EDGE}|\S+")
 _EXTRA_MARKUP = {
     "==": re.compile(r"(?<!\w)==(?=\S)(?P<shown>.*?)(?<=\S)==(?!\w)"),
-    "#": re.compile(r"(?P<shown>)\{ ?#[^{}\s]+ ?\}"),
     "][": re.compile(r"(?<!\w)(?P<shown>\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])\[[^\[\]\n]{1,100}\]"),
 }
-"""A highlight, the name that some pages give to a heading, and a link that is defined elsewhere."""
+"""A highlight, and a link that is defined elsewhere."""
 _BRACKETED = re.compile(r"(?<!\^)[(（](?=[^\w()（）]*\d)(?>[^\w()（）]+|\d\w*)+(?:[)）]|\Z)")
 """Numbers and signs in brackets. The second bracket may be in another cell."""
 _JOINER = "\u2060"
@@ -223,7 +221,7 @@ class _WordReader:
         """
         for piece in pieces:
             if piece.start >= piece.end:
-                yield VisiblePiece(_BLOCK_EDGE if piece.text == HARD_BREAK else "\n")
+                yield piece if piece.text == HARD_BREAK else VisiblePiece("\n")
             elif piece.is_reference:
                 yield piece._replace(text=self._text[piece.start : piece.end])
             else:
@@ -266,9 +264,7 @@ class _WordReader:
         self._sentence_ends = [*iter_sentence_ends(visible)][::-1]
         for match in _CHUNK.finditer(visible):
             chunk = match[0]
-            if chunk == _BLOCK_EDGE:
-                self._edge = Edge.BLOCK
-            elif chunk == _CELL_EDGE:
+            if chunk == _CELL_EDGE:
                 self._edge = max(self._edge, Edge.CELL)
             else:
                 for word in divide_chunk(chunk):
