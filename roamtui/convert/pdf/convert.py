@@ -71,7 +71,7 @@ def convert_pdf(
         page.tables = detect_tables(page.rows)
         for table in page.tables:
             for row in page.rows[table.start : table.end]:
-                row.is_in_table = True
+                row.is_no_heading = True
         file_rows += page.rows
     bookmarks = list(file.read_bookmarks())
     detected = detect_outline(pages, file_rows, bookmarks, printed, joiner.join)

@@ -45,8 +45,8 @@ _WHOLE_FIGURE = re.compile(r"\(?[$€£¥]?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+
 _FIGURE_SIGNS = re.compile(r"\d[,.]\d|[$€£¥%(]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
-_FOOTNOTE_MARK_GAP_MAX = 0.9
-"""Maximum distance between a figure and its footnote mark, in letter heights."""
+_MARK_GAP_MAX = 0.9
+"""Maximum distance between a figure and its unit in letters or its footnote mark, in letter heights."""
 _FIGURE_ENDS = "0123456789)%#"
 _CURRENCIES = "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
@@ -78,7 +78,8 @@ class PageRow(Struct):
     """Font of its first and last character; `UNKNOWN_FONT` if they differ."""
     page: int = 0
     """0-based number of its page."""
-    is_in_table: bool = False
+    is_no_heading: bool = False
+    """Whether it belongs to a table, or has words in another direction than most of the page."""
     is_listed: bool = False
     """Whether it belongs to a contents page."""
     text: str = ""
@@ -177,17 +178,17 @@ def _join_marks(cells: list[PageCell], size: float) -> list[PageCell]:
     for cell in cells[1:]:
         before = joined[-1]
         is_prefixed = _FIGURE_PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
+        is_near = cell.x0 - before.x1 < _MARK_GAP_MAX * size
         is_suffix = (
             _FIGURE_SUFFIX.fullmatch(cell.text) is not None
+            and (is_near or not cell.text.isalpha())
             and (before.text[-1].isdigit() or (cell.text[0] == "%" and before.text[-1] in f")%{DASHES}"))
             and not _YEAR.fullmatch(before.text)
         )
         is_enumerator = len(joined) == 1 and ENUMERATOR.fullmatch(before.text)
         is_numbered = is_enumerator and not _FIGURE_START.match(cell.text)
         is_mark = (
-            before.text[-1] in _FIGURE_ENDS
-            and _FOOTNOTE_MARK.fullmatch(cell.text) is not None
-            and cell.x0 - before.x1 < _FOOTNOTE_MARK_GAP_MAX * size
+            before.text[-1] in _FIGURE_ENDS and _FOOTNOTE_MARK.fullmatch(cell.text) is not None and is_near
         )
         if is_prefixed or is_suffix or is_numbered or is_mark:
             before.text += f" {cell.text}" if is_numbered or is_mark else cell.text
@@ -260,6 +261,7 @@ def read_rows(page: PdfPage) -> list[PageRow]:
         rows.append(row)
     if rotated:
         rows.append(_make_whole_row(rotated))
+        rows[-1].is_no_heading = True
         rows[-1].size = median(min(word.x1 - word.x0, word.bottom - word.top) for word in rotated)
     for row in rows:
         font = page.read_font(row.first)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from functools import reduce
-from itertools import chain
 from typing import NamedTuple
 
 from roamtui.convert.markdown_table import write_table
@@ -15,7 +14,7 @@ from roamtui.convert.pdf.tables import (
     YEAR,
     Column,
     are_aligned,
-    compute_label_gap,
+    compute_line_gap,
     is_data_row,
     is_printed_figure,
 )
@@ -79,23 +78,27 @@ def write_page_table(
 def _join_lines(rows: Sequence[PageRow], lines: Sequence[list[str]], join: Join) -> list[list[str]]:
     """Join lines that have only a part of a cell with the line above or below that has the other cells.
 
-    Lines of labels are closer together than rows are, or the label continues with a small letter.
+    Lines of one row are closer together than rows are, or a cell continues with a small letter.
     """
-    near = compute_label_gap(rows)
+    near = compute_line_gap(rows)
     groups: list[list[list[str]]] = []
     for number, line in enumerate(lines):
         if number and 0 < rows[number].top - rows[number - 1].top < near:
             groups[-1].append(line)
         else:
             groups.append([line])
+    has_figures = any(map(is_data_row, rows))
+    # how many lines of each group have the figures of a row, or a word in each column
+    counts = [sum(any(line[1:]) if has_figures else all(line) for line in group) for group in groups]
+    are_rows = has_figures or max(counts) < 2
     joined: list[list[str]] = []
-    for line in chain.from_iterable(_join_group(group, join) for group in groups):
-        if joined and _continues_cell(joined[-1], line):
-            joined[-1] = [*map(join, joined[-1], line)]
-        elif joined and _continues_label(joined[-1], line):
-            joined[-1] = [join(joined[-1][0], line[0]), *line[1:]]
-        else:
-            joined.append(line)
+    for group, count in zip(groups, counts, strict=True):
+        is_row = are_rows and count == 1
+        for line in [[reduce(join, cells) for cells in zip(*group, strict=True)]] if is_row else group:
+            if joined and (_continues_cell(joined[-1], line) or _continues_label(joined[-1], line)):
+                joined[-1] = [*map(join, joined[-1], line)]
+            else:
+                joined.append(line)
     return joined
 
 
@@ -110,13 +113,6 @@ def _continues_cell(above: Sequence[str], line: Sequence[str]) -> bool:
     over, text = texts[0]
     is_lower_line = text[0].islower() and over != "" and not is_printed_figure(over)
     return is_lower_line or not is_printed_figure([*filter(None, above)][-1])
-
-
-def _join_group(lines: list[list[str]], join: Join) -> list[list[str]]:
-    """Join lines that are close to each other if a single line has all their figures."""
-    labels = [line[0] for line in lines if line[0]]
-    with_figures = [line for line in lines if any(line[1:])]
-    return lines if len(with_figures) != 1 else [[reduce(join, labels, ""), *with_figures[0][1:]]]
 
 
 def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
@@ -192,7 +188,9 @@ class _TableLayout(NamedTuple):
     def _is_label_head(self, cells: Sequence[PageCell]) -> bool:
         cell = cells[0]
         first = self.columns[0]
-        is_before = len(cells) > len(self.columns) and cell.x1 <= first.x0 and not _DATE.fullmatch(cell.text)
+        is_near = len(cells) == 1 and cell.x0 - self.labels.x0 < first.x0 - cell.x1
+        is_label = is_near or len(cells) > len(self.columns)
+        is_before = is_label and cell.x1 <= first.x0 and not _DATE.fullmatch(cell.text)
         is_left = cell.x0 < first.x0 and cell.x0 <= self.labels.x0 + LABEL_INDENT_MAX and cell.x1 <= first.x1
         return is_left or is_before or UNITS.fullmatch(cell.text) is not None
 

@@ -41,9 +41,9 @@ _SENTENCE_LENGTH_MIN = 60
 _PROSE_CELLS_MAX = 2
 """A row with more cells is not prose."""
 _LABEL_GAP_MAX = 0.75
-"""Maximum distance between two lines of a label, as a share of the distance between rows with figures."""
+"""Maximum distance between two lines of a row, as a share of the distance between rows with figures."""
 _LINE_DISTANCE_MAX = 1.2
-"""Maximum distance between two lines of a text, in letter heights."""
+"""Maximum distance between two lines of a text, in letter heights, or relative to the closest two lines."""
 _WORD_ROWS_MIN = 3
 """Minimum number of rows with several cells in a table of words. Two justified lines may have wide gaps at
 the same place."""
@@ -157,24 +157,30 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
         row = rows[index]
         if row.top < rows[index - 1].top:
             break
-        if is_data_row(row):
+        starts_table = has_amounts and _starts_header(row, rows[last])
+        if is_data_row(row) or (_has_same_cells(row, rows[last]) and not starts_table):
             are_years = _is_year_row(row)
             if are_years and has_amounts and last > start:
                 break  # years below figures are the header of the next table
             has_amounts = has_amounts or not are_years
             last = index
-        else:
-            starts_table = has_amounts and _starts_header(row, rows[last])
-            if starts_table or _is_outside(row, rows[start].size) or index - last > _PLAIN_ROWS_MAX:
-                break
+        elif starts_table or _is_outside(row, rows[start].size) or index - last > _PLAIN_ROWS_MAX:
+            break
     return last + 1
 
 
-def compute_label_gap(rows: Sequence[PageRow]) -> float:
-    """Return the distance below which two rows of a table are lines of one label, or 0 if it is unknown."""
+def _has_same_cells(row: PageRow, above: PageRow) -> bool:
+    """Return whether each cell of a row is below a cell of the row above."""
+    return len(row.cells) == len(above.cells) and all(map(are_aligned, row.cells, above.cells))
+
+
+def compute_line_gap(rows: Sequence[PageRow]) -> float:
+    """Return the distance below which two lines of a table may belong to one row."""
     tops = [row.top for row in rows if is_data_row(row)]
     distances = [_LABEL_GAP_MAX * (after - before) for before, after in pairwise(tops)]
-    return min(_LINE_DISTANCE_MAX * rows[0].size, *distances) if distances else 0.0
+    gaps = [gap for before, after in pairwise(rows) if (gap := after.top - before.top) > 0]
+    line = rows[0].size if tops else max(rows[0].size, min(gaps, default=0.0))
+    return min([_LINE_DISTANCE_MAX * line, *distances])
 
 
 def _starts_header(row: PageRow, above: PageRow) -> bool:
@@ -202,7 +208,7 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
             if start == body.start:
                 end = index + 1
             start = index
-        elif start < body.start or len(row.cells) > 1:
+        elif len(row.cells) > 1 or (start < body.start and rows[index + 1].top - row.top > row.size):
             break
     while end in body[:-1] and _continues_header(rows[end], left):
         end += 1

@@ -139,7 +139,7 @@ class TypographicHeadings:
         rows = self._rows
         row = rows[index]
         text = row.text
-        if row.is_in_table or row.is_listed or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
+        if row.is_no_heading or row.is_listed or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
             return 0
         if self._continues_sentence(index):
             return 0
@@ -152,7 +152,7 @@ class TypographicHeadings:
         if len(letters) < letters_min or len(letters) * 2 <= len(text):
             return 0
         count = count_similar_rows(rows, index, len(rows))
-        if rows[index + count - 1].is_in_table or count > ROWS_MAX:
+        if rows[index + count - 1].is_no_heading or count > ROWS_MAX:
             return 0
         text = join_rows(rows[index : index + count], self._join)
         if row.font.is_bold:

@@ -1,5 +1,7 @@
 """Tables on a page: their first and last rows, their header rows, and the columns of their cells."""
 
+from itertools import pairwise
+
 import pytest
 
 from roamtui.convert.pdf.markdown import LineJoiner
@@ -130,3 +132,41 @@ def test_the_second_line_of_one_head_stays_in_its_column_although_all_heads_stan
     first = _head(("Flexibles", 275), ("Rigid", 355), ("Total", 435))
     second = (("($ million)", _LABEL), *_head(("Packaging", 355)))
     assert _write_headed(first, second) == ["($ million)", "Flexibles", "Rigid Packaging", "Total"]
+
+
+def _space(rows: list[PageRow], *distances: float) -> list[PageRow]:
+    for (above, row), distance in zip(pairwise(rows), distances, strict=True):
+        row.top = above.top + distance
+    return rows
+
+
+def test_lines_of_a_row_of_words_are_joined_if_rows_are_further_apart_than_lines() -> None:
+    rows = _rows(
+        (("Role", 50), ("Duty", 150), ("Deputy", 400)),
+        (("Harbour", 50), ("keeps order and signs each permit that", 150), ("Pilot", 400)),
+        (("master", 50), ("the office has prepared", 150)),
+        (("Pilot", 50), ("brings vessels in, and trains the", 150), ("Harbour", 400)),
+        (("young", 150), ("master", 400)),
+        (("Diver", 50), ("none", 150), ("Clerk", 400)),
+    )
+    assert _write(_space(rows, 20, 11, 20, 11, 20)).splitlines()[-4:] == [
+        "| Role | Duty | Deputy |",
+        "| Harbour master | keeps order and signs each permit that the office has prepared | Pilot |",
+        "| Pilot | brings vessels in, and trains the young | Harbour master |",
+        "| Diver | none | Clerk |",
+    ]
+    assert len(_write(_space(rows, 11, 11, 11, 11, 11)).splitlines()) == 8
+
+
+def test_a_row_of_words_below_figures_belongs_to_their_table_if_its_cells_stand_below_theirs() -> None:
+    idle = (("Idle", _LABEL), ("1", _FIRST), ("€ 85 per hour", _SECOND))
+    assert _find(_line("Night", "2", "15 %"), _line("Cargo", "3", "40 %"), idle, "Text") == [(0, 3, 0)]
+
+
+def test_a_head_of_the_labels_between_two_rows_of_heads_belongs_to_both() -> None:
+    label = (("Class of vessel", _LABEL),)
+    body = [(("Barge", _LABEL), *((f"{row}0,000", x - 15) for x in _COLUMNS)) for row in (1, 2)]
+    seasons = _head(*zip(("Summer", "Winter") * 2, _COLUMNS, strict=True))
+    rows = _rows(_head(("Inside", 340), ("Outside", 500)), label, seasons, *body)
+    heads = "Class of vessel | Inside Summer | Inside Winter | Outside Summer | Outside Winter"
+    assert _write(_space(rows, 9, 9, 19, 19)).startswith(f"| {heads} |")

@@ -237,8 +237,8 @@ def test_a_rotated_page_is_read(matrix: str) -> None:
 )
 def test_words_in_another_direction_are_read_after_the_others(matrix: str) -> None:
     lines = "1 0 0 1 72 700 Tm (so we show that) Tj 0 -14 Td (it can be done with words) Tj"
-    text = _convert_page(f"BT /F1 11 Tf {lines} /F1 20 Tf {matrix} Tm (19 Dec of 2014) Tj ET")
-    assert text.endswith("so we show that\nit can be done with words\n\n19 Dec of 2014")
+    text = _convert_page(f"BT /F1 11 Tf {lines} /F1 20 Tf {matrix} Tm (Draft of December) Tj ET")
+    assert text.endswith("so we show that\nit can be done with words\n\nDraft of December")
 
 
 @pytest.mark.parametrize("kind", ["Widget /FT /Tx", "FreeText", "Stamp"])
@@ -336,6 +336,8 @@ def test_signs_join_figures_and_not_the_heads_beside_them() -> None:
     assert _row(_place("—", x=0), _place("%", x=40)) == ["—%"]
     assert _row(_place("July", x=0), _place("3,", x=22), _place("%", x=40)) == ["July 3,", "%"]
     assert _row(_place("2022", x=0), _place("%", x=40)) == ["2022", "%"]
+    assert _row(_place("150", x=0), _place("x", x=22)) == ["150x"]
+    assert _row(_place("3", x=0), _place("x", x=22)) == ["3", "x"]
 
 
 @pytest.mark.parametrize("drawn", read_rows("convert/pdf/text", "set_apart"))
