@@ -33,7 +33,6 @@ from roamtui.retrieval.question_search import (
     complete_follow_up,
     is_sent_whole,
     list_whole_document,
-    search_question,
 )
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
@@ -95,10 +94,15 @@ class BriefRequestBuilder(RequestBuilder, kw_only=True):
             return _make_context(library, whole)
         hits: Sequence[Hit] = ()
         if (searcher := self.searcher) is not None:
-            earlier = list_history_texts(state.exchanges)
-            limit = policy.HITS_MAX
-            search = partial(search_question, searcher, library, questions, limit=limit, within=within)
-            hits = await search_or_warn(searcher, lambda: search(earlier=earlier)[1], self.warn) or ()
+            search = partial(
+                searcher.search,
+                library,
+                asked,
+                earlier=list_history_texts(state.exchanges),
+                within=within,
+                limit=policy.HITS_MAX,
+            )
+            hits = await search_or_warn(searcher, search, self.warn) or ()
         opened = [
             section.section_id
             for section in state.open_sections.values()

@@ -27,8 +27,8 @@ from roamtui.retrieval.hit_list import HitList, render_hits
 from roamtui.retrieval.question_search import (
     ModelView,
     choose_clear_hit,
+    complete_follow_up,
     list_whole_document,
-    search_question,
 )
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
@@ -129,10 +129,9 @@ def choose_pages(
     questions = (*state.questions, question)
     hits: Sequence[Hit] = ()
     with suppress(RoamtuiError):  # the search for the question itself reports the failure
-        _, hits = search_question(
-            searcher,
+        hits = searcher.search(
             library,
-            questions,
+            complete_follow_up(questions),
             earlier=list_history_texts(state.exchanges),
             within=within,
             limit=policy.HITS_MAX,

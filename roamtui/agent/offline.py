@@ -53,7 +53,7 @@ from roamtui.retrieval.absent import (
     list_absent_names,
 )
 from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_all_passages, list_found_words
-from roamtui.retrieval.question_search import list_follow_up_parts, search_question
+from roamtui.retrieval.question_search import list_readings
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
@@ -82,7 +82,7 @@ class _Found(Struct, frozen=True, kw_only=True):
     question: str
     """The question with its abbreviations expanded."""
     query: str
-    """What was searched: the question, after the question before it if it is a follow-up."""
+    """What was searched: the question, perhaps after the question before it."""
     hits: tuple[Hit, ...] = ()
     passages: Sequence[FoundPassage] = ()
     """The best passages of the hits, or all passages of the document."""
@@ -120,13 +120,13 @@ async def answer_offline(
     if opened := _list_openable(state.library, found.passages):
         await _open_sections(conversation, searcher, opened)
     state = conversation.state
-    cards = list_cards(found.question, _cite_passages(found.passages, state.library), state.library)
+    cards = list_cards(found.query, _cite_passages(found.passages, state.library), state.library)
     lead, stopped = await asyncio.to_thread(_write_lead, state, found, cards, searcher)
     text, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=text))
     return QuestionAnswered(
         answer=text,
-        expanded_question=found.question,
+        expanded_question=found.query,
         stopped=stopped,
         citations=citations,
         step_count=len(state.exchanges[-1].steps),
@@ -150,7 +150,7 @@ async def add_passages(
     own = outcome.answer[: outcome.own_length]
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
     cited = _cite_passages(found.passages, state.library)
-    text, placed = _write_cards(list_cards(found.question, cited, state.library), state.library, lead)
+    text, placed = _write_cards(list_cards(found.query, cited, state.library), state.library, lead)
     sources = tuple(replace(passage, quote=None, state=QuoteState.PASSAGE) for passage in placed)
     return replace(
         outcome,
@@ -229,32 +229,35 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 
 
 def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
-    """Search for the current question. If nothing is near a follow-up, search for the follow-up by itself.
+    """Search for the current question, and for it after the question before it. Keep what proves more.
 
     If nothing is near, and the document is short, find all of its passages. Of a question about a section,
     a person wants to know that the section lacks it.
     """
     *past, current = state.exchanges
-    earlier = [exchange.expanded_question or exchange.question for exchange in past]
+    before = (past[-1].expanded_question or past[-1].question) if past else ""
     question = expand_abbreviations(current.question, state.library)
-    found = _search([*earlier, question], state, searcher)
-    if earlier and not found.passages:
-        alone = _search([question], state, searcher)
-        found = alone if alone.passages else found
+    readings = list_readings(question, before)
+    found = max((_search(question, queries, state, searcher) for queries in readings), key=_measure_evidence)
     if found.passages or state.exchanges[-1].within:
         return found
-    passages = list_all_passages(state.library, found.question, searcher.compare)
+    passages = list_all_passages(state.library, found.query, searcher.compare)
     return replace(found, passages=passages, is_whole=bool(passages))
 
 
-def _search(questions: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:
-    """Search for the last question. The earlier ones complete it if it is a follow-up."""
-    question = questions[-1]
-    query, hits = search_question(
-        searcher,
+def _measure_evidence(found: _Found) -> tuple[float, bool]:
+    """Return how much the best passage proves, and whether there is one."""
+    proofs = [1.0 if passage.is_asked_for else passage.evidence for passage in found.passages]
+    return max(proofs, default=0.0), bool(proofs)
+
+
+def _search(question: str, queries: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:
+    """Search for the last of the queries. What is found has to fit the others too."""
+    query = queries[-1]
+    hits = searcher.search(
         state.library,
-        questions,
-        earlier=list_history_texts(state.exchanges[:-1]) if len(questions) > 1 else (),
+        query,
+        earlier=list_history_texts(state.exchanges[:-1]),
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
@@ -262,10 +265,7 @@ def _search(questions: Sequence[str], state: ConversationState, searcher: Search
         return _Found(question=question, query=query)
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
-    follow_up = list_follow_up_parts(questions) if query != question else ()
-    passages = choose_passages(
-        state.library, query, hits, follow_up=follow_up, pieces=pieces, compare=searcher.compare
-    )
+    passages = choose_passages(state.library, queries, hits, pieces=pieces, compare=searcher.compare)
     return _Found(question=question, query=query, hits=hits, passages=passages)
 
 

@@ -1,12 +1,10 @@
 """Choose the passages that are likeliest to answer a question, without a model, and list the words they have.
 
-A passage is a whole paragraph, list, table or block of code. Each word of the question has a weight, a rare
-one more. The score of a passage is the mean of two shares of these weights: its best sentence's, and its own
-with the titles above it.
-
-Words and meaning both propose passages. If the best passage has most of the question's rare words, words
-decide; otherwise meaning does. A passage is as near in meaning as its nearest sentence. The score of its
-section counts as much as its own.
+A passage is a whole paragraph, list, table or block of code. It has the score of its best sentence, which has
+two parts. Each word of the question has a weight, a rare one more. The words of a sentence count by the mean
+of two shares of these weights: its own, and the one of its passage and the titles above it. Its meaning
+counts by the cosine. If the best passage has most of the question's rare words, words decide; otherwise
+meaning does. The score of a passage's section counts as much as its own.
 """
 
 from __future__ import annotations
@@ -68,7 +66,10 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     section_id: str
     span: Span
     score: float = 0.0
-    """Share of the question's weight that its words have, from 0 to 1."""
+    """The score of its best sentence, from 0 to 1: by its words and, once it is compared, by its meaning."""
+    evidence: float = 0.0
+    """How much it proves, from 0 to 1: with its words, if the last question has some of them, or else with
+    the meaning of a sentence."""
     key_sentence: KeySentence = KeySentence()
     """The row that is likeliest to answer, or the likeliest sentence and those around it; empty if that is
     the whole passage, or if the whole passage must be shown."""
@@ -77,23 +78,22 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     is_asked_for: bool = False
     """Whether the question asks for its section."""
     has_own_words: bool = True
-    """Whether it has a word of a follow-up itself, and one of what this keeps of the question before it."""
+    """Whether it has a word of the last question."""
 
     @property
     def is_near(self) -> bool:
-        """Whether it is asked for, near the question in meaning with a sentence, or not compared.
-
-        If it was not compared, it needs words of a follow-up.
-        """
+        """Whether it is asked for, near the question in meaning, or not compared and has a word of it."""
         is_near = self.has_own_words if self.similarity is None else self.similarity >= NEAR_SIMILARITY_MIN
         return self.is_asked_for or is_near
 
 
-class _Candidate(NamedTuple):
+class _Sentence(NamedTuple):
     """A sentence or row of a passage that may answer."""
 
     share: float
-    """Share of the question's weight that its words have."""
+    """Share of the question's weight that its words have, without those of the titles."""
+    score: float
+    """Its score by words, from 0 to 1; see `_TermWeights.score_words`."""
     key_sentence: KeySentence
     start: int
     """Offset in the passage, after its table heads."""
@@ -120,25 +120,24 @@ def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
 
 def choose_passages(
     library: Library,
-    question: str,
+    queries: Sequence[str],
     hits: Sequence[Hit],
     *,
-    follow_up: Sequence[str] = (),
     pieces: Iterable[Span] = (),
     compare: Comparison | None = None,
 ) -> Sequence[FoundPassage]:
     """Choose passages of the hits and the sections below them, the likeliest first. Sections stay together.
 
-    Passages of sections that the question asks for come first, then those with words of each part of a
-    follow-up. There are none unless a section is asked for, or something is near the question: a passage by
-    its words, a section by its meaning, or a title that has all words of the question. A question without a
-    content word, such as "who is it for?", always gets passages.
+    Passages of sections that the question asks for come first. There are none unless a section is asked for,
+    or something is near the question: a passage by its words, a section by its meaning, or a title that has
+    all words of the question. A question without a content word, such as "who is it for?", always gets
+    passages.
 
     Args:
         library: Has the sections.
-        question: Any text.
+        queries: The question and, if it may be a follow-up, the question after the one before it. A passage
+            has to fit both.
         hits: Sections, best first.
-        follow_up: The parts of the last question, if `question` also has the words of the one before it.
         pieces: Parts of the hits that are near the question in meaning, nearest first.
         compare: Compares sentences by their meaning. With it and `pieces`, 77 instead of 58 of 96 questions
             in everyday words have an answer among their passages.
@@ -146,45 +145,44 @@ def choose_passages(
     hit_shares, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     tables = _read_tables(library, {library.node(hit.section_id).doc for hit in hits}, known=texts)
-    weights = _TermWeights(question, follow_up, titled_texts, tables.values())
+    weights = _TermWeights(queries, titled_texts, tables.values())
     texts |= {node_id: text for node_id, text in tables.items() if weights.rows.joins(text)}
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     asked_for_ids = {node_id for hit in hits if hit.is_asked_for for node_id in library.walk(hit.section_id)}
     by_words = [
         passage
         for section_id, text in texts.items()
-        for passage in _score_passages(
+        for passage in _list_passages(
             library, section_id, text, weights, is_asked_for=section_id in asked_for_ids
         )
         if passage.score or section_id in (similar_ids | asked_for_ids)
     ]
     best_score = max(map(attrgetter("score"), by_words), default=0.0)
-    word_confidence = weights.certainty * best_score  # how far words decide, and not meaning
 
-    def join_hit(passage: FoundPassage, likelihood: float) -> float:
-        """Return the mean of a passage's likelihood and its hit's, which knows the topic of a follow-up."""
-        return (hit_shares.get(passage.section_id, likelihood) + likelihood) / 2
+    def rank(passages: Iterable[FoundPassage], best: float) -> list[FoundPassage]:
+        """Sort passages by the mean of their score, as a share of the best, and their hit's.
 
-    def measure_words(passage: FoundPassage) -> float:
-        return passage.score / (best_score or 1.0)
+        The hit's knows the topic of the conversation.
+        """
 
-    def rank(passage: FoundPassage) -> tuple[bool, bool, float]:
-        likelihood = join_hit(passage, measure_words(passage))
-        return passage.section_id in asked_for_ids, passage.has_own_words, likelihood
+        def score(passage: FoundPassage) -> tuple[bool, float]:
+            own = passage.score / (best or 1.0)
+            return passage.section_id in asked_for_ids, own + hit_shares.get(passage.section_id, own)
 
-    by_words.sort(key=rank, reverse=True)
+        return sorted(passages, key=score, reverse=True)
+
     by_meaning = _list_passages_at(library, pieces, texts, weights)
-    candidates = _take_first(library, (by_words, by_meaning), policy.CANDIDATES_MAX)
-    compared = _choose_key_sentences(library, question, candidates, weights, word_confidence, compare)
-    judged = [replace(passage, is_asked_for=passage.section_id in asked_for_ids) for passage in compared]
-    similarities = [passage.similarity or 0.0 for passage in judged]
-    likelihoods = _weigh([*map(measure_words, judged)], similarities, word_confidence)
-    chosen = _take_likeliest(judged, [*map(join_hit, judged, likelihoods)])
+    candidates = _take_first(library, (rank(by_words, best_score), by_meaning), policy.CANDIDATES_MAX)
+    judged = _score_meaning(library, queries, candidates, weights, best_score, compare)
+    best = rank(judged, 1.0)[: policy.PASSAGES_MAX]
+    chosen = [replace(passage, is_asked_for=passage.section_id in asked_for_ids) for passage in best]
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
     has_near_section = is_titled or bool(similar_ids | asked_for_ids)
-    is_near = has_near_section or word_confidence >= policy.NEAREST_MIN or not weights.certainty
-    return chosen if is_near else ()
+    is_near = has_near_section or weights.certainty * best_score >= policy.NEAREST_MIN
+    order = [*dict.fromkeys(passage.section_id for passage in chosen)]
+    chosen.sort(key=lambda passage: order.index(passage.section_id))
+    return chosen if is_near or not weights.certainty else ()
 
 
 def list_all_passages(library: Library, question: str, compare: Comparison) -> Sequence[FoundPassage]:
@@ -202,7 +200,7 @@ def list_all_passages(library: Library, question: str, compare: Comparison) -> S
         passages += (FoundPassage(section_id=section_id, span=own.get_part(*each)) for each in bounds)
     if len(passages) > policy.PASSAGES_MAX:
         return ()
-    cosines = compare(question, [library.clean_text(passage.span) for passage in passages])
+    cosines = compare([question], [library.clean_text(passage.span) for passage in passages])
     pairs = zip(cosines or [0.0] * len(passages), passages, strict=True)
     ranked = sorted(pairs, key=itemgetter(0), reverse=True)
     return [passage for _, passage in ranked]
@@ -270,45 +268,58 @@ def _take_first(
     return taken
 
 
-def _choose_key_sentences(
+def _score_meaning(
     library: Library,
-    question: str,
+    queries: Sequence[str],
     passages: Sequence[FoundPassage],
     weights: _TermWeights,
-    word_confidence: float,
+    best_score: float,
     compare: Comparison | None,
 ) -> list[FoundPassage]:
-    """Return the passages, each with the sentence that is likeliest to answer by its words and meaning."""
+    """Return the passages with their likeliest sentence and its score by words and, if compared, by meaning.
+
+    The words and the meaning count as shares of the best ones. The more the best words prove, the more words
+    count.
+    """
     texts = [
         f"{library.list_headers([passage.span])[0]}{library.clean_text(passage.span)}" for passage in passages
     ]
-    nodes = [library.node(passage.section_id) for passage in passages]
-    listed: list[list[_Candidate]] = []
-    for passage, text, node in zip(passages, texts, nodes, strict=True):
-        file_name = PurePath(passage.span.doc or library.source).stem
-        given = weights.find_words("\n".join((file_name, *node.path)))  # a passage seldom repeats these words
-        listed.append(_list_candidates(text, weights, given=given))
+    listed = [_list_sentences(library, *each, weights) for each in zip(passages, texts, strict=True)]
     compared = [
-        f"{node.title}\n{candidate.key_sentence.shown} {candidate.key_sentence.beside}".rstrip()
-        for node, candidates in zip(nodes, listed, strict=True)
-        for candidate in candidates
+        f"{library.node(passage.section_id).title}\n{words.shown} {words.beside}".rstrip()
+        for passage, sentences in zip(passages, listed, strict=True)
+        for _, _, words, _ in sentences
     ]
-    cosines = iter(compare(question, compared) if compare is not None else ())
+    cosines = [*compare(queries, compared)] if compare is not None else []
+    nearest = max(cosines, default=0.0)
+    word_share = weights.certainty * best_score if nearest > 0 else 1.0
+    others = iter(cosines)
     judged: list[FoundPassage] = []
-    for passage, text, candidates in zip(passages, texts, listed, strict=True):
-        own_cosines = [*islice(cosines, len(candidates))]
-        best = _choose_candidate(candidates, own_cosines, word_confidence)
+    for passage, text, sentences in zip(passages, texts, listed, strict=True):
+        own_cosines = [*islice(others, len(sentences))]
+        scores = [word_share * sentence.score / (best_score or 1.0) for sentence in sentences]
+        for index, cosine in enumerate(own_cosines):
+            scores[index] += (1 - word_share) * max(0.0, cosine / (nearest or 1.0))
+        best = sentences[scores.index(max(scores))] if scores else None
         key_sentence = KeySentence()
-        if best is not None and not _needs_whole(text, best, candidates):
+        if best is not None and (cosines or best.share) and not _needs_whole(text, best, sentences):
             key_sentence = _read_around(text, best, weights.matcher)
         if key_sentence.words == read_visible_line(text):
             key_sentence = KeySentence()
         similarity = max(own_cosines, default=None)
-        judged.append(replace(passage, key_sentence=key_sentence, similarity=similarity))
+        judged.append(
+            replace(
+                passage,
+                score=max(scores, default=0.0),
+                evidence=max(passage.evidence, similarity or 0.0),
+                key_sentence=key_sentence,
+                similarity=similarity,
+            )
+        )
     return judged
 
 
-def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
+def _needs_whole(text: str, best: _Sentence, sentences: Sequence[_Sentence]) -> bool:
     """Return whether to show a passage whole, because its best sentence only introduces the rest.
 
     Short code is shown whole too, and a short list or table if no word of the question tells its rows apart.
@@ -319,21 +330,21 @@ def _needs_whole(text: str, best: _Candidate, candidates: Sequence[_Candidate]) 
     is_short = len(split_sentences(text[last.start :])) <= policy.SENTENCES_MAX
     if not isinstance(last, List | Table) or not is_short:
         return isinstance(last, Code) and is_short
-    rows = [candidate.share for candidate in candidates if candidate.start >= last.start]
+    rows = [sentence.share for sentence in sentences if sentence.start >= last.start]
     return best.start < last.start or best.share == min(rows)
 
 
-def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeySentence:
+def _read_around(text: str, sentence: _Sentence, matcher: TermMatcher) -> KeySentence:
     """Read a sentence with its neighbours in the paragraph, up to `SENTENCE_EXCERPT_TOKENS`.
 
     With it go the paragraphs that its sentence continues in, and the items below an item. A very long
     sentence is cut around the words of the question.
     """
-    unit = get_unit(text, candidate.start)
+    unit = get_unit(text, sentence.start)
     paragraph = text[unit.start : unit.end]
-    bounds = find_passage(paragraph, candidate.start - unit.start, policy.SENTENCE_EXCERPT_TOKENS)
+    bounds = find_passage(paragraph, sentence.start - unit.start, policy.SENTENCE_EXCERPT_TOKENS)
     if bounds is None or not unit.kind.has_sentences:
-        return candidate.key_sentence
+        return sentence.key_sentence
     words = read_visible_line(paragraph[slice(*bounds)])
     units = read_units(text).units
     index = units.index(unit)
@@ -347,63 +358,33 @@ def _read_around(text: str, candidate: _Candidate, matcher: TermMatcher) -> KeyS
     return KeySentence(cut_around_terms(words, matcher, policy.KEY_SENTENCE_WIDTH_MAX))
 
 
-def _choose_candidate(
-    candidates: Sequence[_Candidate], cosines: Sequence[float], word_confidence: float
-) -> _Candidate | None:
-    """Return the likeliest candidate, or None if none has a word of the question and none was compared."""
-    highest_share = max((candidate.share for candidate in candidates), default=0.0) or 1.0
-    by_words = [candidate.share / highest_share for candidate in candidates]
-    likelihoods = _weigh(by_words, cosines, word_confidence)
-    highest = max(likelihoods, default=0.0)
-    return candidates[likelihoods.index(highest)] if highest > 0 else None
-
-
-def _take_likeliest(judged: Sequence[FoundPassage], likelihoods: Sequence[float]) -> list[FoundPassage]:
-    """Return the likeliest passages, best first. Those of a section stay together."""
-    ranked = sorted(
-        zip(likelihoods, judged, strict=True),
-        key=lambda each: (each[1].is_asked_for, each[1].has_own_words, each[0]),
-        reverse=True,
-    )
-    best = [passage for _, passage in ranked[: policy.PASSAGES_MAX]]
-    order = [*dict.fromkeys(passage.section_id for passage in best)]
-    return sorted(best, key=lambda passage: order.index(passage.section_id))
-
-
-def _weigh(by_words: Sequence[float], cosines: Sequence[float], word_confidence: float) -> list[float]:
-    """Combine the likelihoods of texts by words and by meaning, if any text is near in meaning.
-
-    The more the words prove, the more their likelihood counts.
-    """
-    nearest = max(cosines, default=0.0)
-    if nearest <= 0:
-        return [*by_words]
-    both = zip(by_words, cosines, strict=True)
-    return [
-        word_confidence * words + (1 - word_confidence) * max(0.0, cosine / nearest) for words, cosine in both
-    ]
-
-
-def _list_candidates(text: str, weights: _TermWeights, *, given: frozenset[str]) -> list[_Candidate]:
+def _list_sentences(
+    library: Library, passage: FoundPassage, text: str, weights: _TermWeights
+) -> list[_Sentence]:
     """List sentences and rows of a passage, those with most weight first, then in order.
 
-    The `given` words do not count: the titles have them, so that they tell no sentence from the others.
+    The words of titles tell no sentence from the others, because a passage seldom repeats them.
     """
-    ranked = weights.rank(text, _SENTENCES_MAX)
-    shares = {
-        (sentence.start, sentence.end): weights.compute_share(sentence.terms - given)
-        for sentence in ranked
-        if sentence.terms
-    }
+    path = library.node(passage.section_id).path
+    file_name = PurePath(passage.span.doc or library.source).stem
+    titled = weights.find_words("\n".join((file_name, *path)))
+    around = _find_words_around(library, passage.section_id, text, weights)
+    words = {(each.start, each.end): each.terms for each in weights.rank(text, _SENTENCES_MAX) if each.terms}
     for unit in read_units(text).units:
         if unit.kind not in HEADING_KINDS:
-            share = weights.compute_share(weights.find_words(unit.header_words) - given)
+            heads = weights.find_words(unit.header_words)
             for sentence in split_unit(text, unit):
-                shares.setdefault((sentence.start, sentence.end), share)
-    likeliest = sorted(shares.items(), key=lambda item: -item[1])[: policy.SENTENCES_MAX]
+                words.setdefault((sentence.start, sentence.end), heads)
+    shares = {bounds: weights.compute_share(found - titled) for bounds, found in words.items()}
+    likeliest = sorted(shares, key=shares.__getitem__, reverse=True)[: policy.SENTENCES_MAX]
     return [
-        _Candidate(share, weights.rows.read_key_sentence(text, start, end), start)
-        for (start, end), share in likeliest
+        _Sentence(
+            shares[start, end],
+            weights.score_words(words[start, end], around),
+            weights.rows.read_key_sentence(text, start, end),
+            start,
+        )
+        for start, end in likeliest
     ]
 
 
@@ -424,7 +405,7 @@ def _list_passages_at(
             bounds = find_passage(text, offset) or (start, end)
             ranked = weights.rank(text[slice(*bounds)], 1)
             words = ranked[0].terms if ranked else frozenset[str]()
-            yield _score_passage(library, section_id, text, bounds, words, weights)
+            yield _make_passage(library, section_id, text, bounds, words, weights)
 
 
 def _names_section(unit: Unit, titles: set[str]) -> bool:
@@ -441,14 +422,12 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
 class _TermWeights:
     """The weights of the words of a question, their synonyms and corrections."""
 
-    def __init__(
-        self, question: str, follow_up: Sequence[str], texts: Sequence[str], tables: Iterable[str]
-    ) -> None:
+    def __init__(self, queries: Sequence[str], texts: Sequence[str], tables: Iterable[str]) -> None:
         """Weigh the words by how rare they are in the texts. Their rows may be joined with those of `tables`.
 
         A word that no text has, and that looks like a mistyped stop word, such as "whats", does not count.
         """
-        matcher = TermMatcher.for_question(question)
+        matcher = TermMatcher.for_question(queries[-1])
         counts = Counter(
             term for text in texts for term in {located for *_, located in matcher.list_occurrences(text)}
         )
@@ -457,26 +436,24 @@ class _TermWeights:
         terms = kept_terms or matcher.terms
         related = list_related_words(matcher, texts, present=counts.keys())
         count = len(texts) + _OTHER_TEXTS
-        own_parts = [*filter(None, map(matcher.find_terms, follow_up))]
-        own_terms = next(iter(own_parts), frozenset[str]())
+        own_terms = matcher.find_terms(queries[0])
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts, and lower if
         only the question before a follow-up has it."""
-        if own_terms:
-            for term in self.weights.keys() - own_terms:
-                self.weights[term] *= policy.INDIRECT_WEIGHT
+        for term in self.weights.keys() - own_terms:
+            self.weights[term] *= policy.INDIRECT_WEIGHT
         self._total = sum(self.weights.values())
         self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + policy.DOUBT_WEIGHT)
         """How much a passage with all these words proves, from 0 to 1."""
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.INDIRECT_WEIGHT * self.weights[term]
-        self.own_parts = [part.union(*map(related.__getitem__, part)) for part in own_parts]
-        """The words of each part of a follow-up, with synonyms and corrections."""
+        self.own_words = own_terms.union(*map(related.__getitem__, own_terms))
+        """The words of the last question, with synonyms and corrections."""
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
-        needed = frozenset(counts).intersection(own_terms or terms)
+        needed = frozenset(counts).intersection(own_terms)
         self.rows = _RowJoiner(self.matcher, needed, (*texts, *tables))
 
     def rank(self, text: str, limit: int) -> Sequence[RankedSentence]:
@@ -488,6 +465,10 @@ class _TermWeights:
     def compute_share(self, words: Iterable[str]) -> float:
         """Return the share of the question's weight that these words have, from 0 to 1."""
         return min(1.0, sum(map(self.weights.__getitem__, words)) / self._total)
+
+    def score_words(self, words: frozenset[str], around: frozenset[str]) -> float:
+        """Score the words of a sentence, and those of its passage and the titles above it."""
+        return (self.compute_share(words) + self.compute_share(words | around)) / 2
 
 
 class _RowJoiner:
@@ -528,7 +509,7 @@ class _RowJoiner:
         return key_sentence._replace(beside=max(others, key=lambda row: len(rows[row])))
 
 
-def _score_passages(
+def _list_passages(
     library: Library, section_id: str, text: str, weights: _TermWeights, *, is_asked_for: bool
 ) -> Iterator[FoundPassage]:
     """Yield the passages of a section that have a word of the question.
@@ -542,10 +523,10 @@ def _score_passages(
     if is_asked_for and not any(best_words.values()):
         best_words = dict.fromkeys(split_passages(text), frozenset())
     for bounds, words in best_words.items():
-        yield _score_passage(library, section_id, text, bounds, words, weights)
+        yield _make_passage(library, section_id, text, bounds, words, weights)
 
 
-def _score_passage(
+def _make_passage(
     library: Library,
     section_id: str,
     text: str,
@@ -553,17 +534,21 @@ def _score_passage(
     sentence_words: frozenset[str],
     weights: _TermWeights,
 ) -> FoundPassage:
-    """Score a passage of a section's own text by its best sentence, and by its words and those of titles.
-
-    Titles alone make no passage.
-    """
-    node = library.node(section_id)
-    own_words = sentence_words | weights.find_words(f"{node.title}\n{text[slice(*bounds)]}")
-    all_words = own_words | weights.find_words("\n".join(node.path))
-    shares = weights.compute_share(sentence_words), weights.compute_share(all_words)
+    """Make a passage of a section's own text. The score by words is that of its best sentence."""
+    around = _find_words_around(library, section_id, text[slice(*bounds)], weights)
+    score = weights.score_words(sentence_words, around)
+    has_own_words = not weights.own_words.isdisjoint(sentence_words | around)
     return FoundPassage(
         section_id=section_id,
-        span=node.own_content_span.get_part(*bounds),
-        score=sum(shares) / 2 if own_words else 0.0,
-        has_own_words=not any(map(own_words.isdisjoint, weights.own_parts)),
+        span=library.node(section_id).own_content_span.get_part(*bounds),
+        score=score,
+        evidence=weights.certainty * score if has_own_words else 0.0,
+        has_own_words=has_own_words,
     )
+
+
+def _find_words_around(library: Library, section_id: str, text: str, weights: _TermWeights) -> frozenset[str]:
+    """Find the words of the question in a passage and the titles above it; none if only titles have some."""
+    node = library.node(section_id)
+    own = weights.find_words(f"{node.title}\n{text}")
+    return own | weights.find_words("\n".join(node.path)) if own else own

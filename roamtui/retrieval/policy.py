@@ -46,8 +46,6 @@ FOLLOW_UP_TERMS_MAX = 3
 """Maximum content words of a follow-up. A longer question names its subject itself."""
 ASKING_WORDS_MIN = 3
 """Minimum number of words after "and". "And what else?" has no verb."""
-OWN_HITS_MAX = 3
-"""Maximum number of hits for a follow-up by itself, before those of the completed question."""
 
 # Passages without a model
 PASSAGES_MAX = 5

@@ -1,11 +1,10 @@
 """Choose what is sent with a question: a whole document, a clear section, or the hits of a search.
 
-It also searches for a follow-up question, which names only a part of its subject.
+It also completes a follow-up question, which names only a part of its subject.
 """
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 from msgspec import Struct
 
@@ -15,7 +14,6 @@ from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.retrieval import policy
 from roamtui.search.base import Hit
 from roamtui.search.lexicon import ASKING_WORDS, make_pattern
-from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, tokenise
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
@@ -69,13 +67,27 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
 
 
 def complete_follow_up(questions: Sequence[str]) -> str:
-    """Return the last question. If it is a follow-up, the last full question comes before it."""
+    """Return the last question. If it is a follow-up, the last full question completes it."""
     full = ""
     question = ""
     for question in questions:
         if not _is_follow_up(question):
             full = question
-    return question if full == question else f"{full} {question}".strip()
+    return question if full == question else complete_question(full, question)
+
+
+def complete_question(before: str, question: str) -> str:
+    """Return a question with the one before it.
+
+    A follow-up replaces what it names otherwise: "and for a car?" after "what is the fee for a van?" is "what
+    is the fee for a car?", because "for" stands in both.
+    """
+    own = _FOLLOW_UP.sub("", question, count=1).strip()
+    if own != question and _is_follow_up(question) and (words := tokenise(own)):
+        kept, *replaced = re.split(rf"\b{re.escape(words[0])}\b", before, flags=re.IGNORECASE)
+        if len(replaced) == 1 and words[0] not in ASKING_WORDS:
+            return f"{kept}{own}"
+    return f"{before} {question}".strip()
 
 
 def _is_follow_up(question: str) -> bool:
@@ -85,54 +97,15 @@ def _is_follow_up(question: str) -> bool:
     return matcher.is_vague or (is_short and _FOLLOW_UP.match(question) is not None)
 
 
-def stands_alone(question: str) -> bool:
-    """Return whether a follow-up is a question by itself, like "and how do I pay?", not "and for a car?"."""
-    words = _split_follow_up(question)
-    is_asked = len(words) >= policy.ASKING_WORDS_MIN and words[0] in ASKING_WORDS
-    return is_asked and not TermMatcher.for_question(question).is_vague
+def list_readings(question: str, before: str) -> list[tuple[str, ...]]:
+    """List how to read a question: by itself, and completed by the one before it, if there is one.
 
-
-def list_follow_up_parts(questions: Sequence[str]) -> tuple[str, ...]:
-    """List what a follow-up is about: itself, and what it keeps of the question that it completes.
-
-    "And for a car?" keeps "what is the fee" of "what is the fee for a van?": it replaces what follows its
-    first word there. There are no parts if it names nothing of its own, like "and what else?".
+    A reading is one query, or several that a passage has to fit. What only follows a question has to fit by
+    itself too. A question such as "how much is it?" or "and what else?" has no reading by itself.
     """
-    *_, last = questions
-    words = _split_follow_up(last)
-    if not words or words[0] in ASKING_WORDS:
-        return ()
-    before = complete_follow_up(questions).removesuffix(last)
-    kept, *replaced = re.split(rf"\b{re.escape(words[0])}\b", before, flags=re.IGNORECASE)
-    return (last, kept) if len(replaced) == 1 else (last,)
-
-
-def _split_follow_up(question: str) -> Sequence[str]:
-    return tokenise(_FOLLOW_UP.sub("", question, count=1))
-
-
-def search_question(
-    searcher: Searcher,
-    library: Library,
-    questions: Sequence[str],
-    *,
-    earlier: Sequence[str],
-    within: str | None,
-    limit: int,
-) -> tuple[str, tuple[Hit, ...]]:
-    """Search for the last question. Return the query that was searched for, and its hits.
-
-    `complete_follow_up` completes the question. If the question stands alone, it is the query itself: its
-    own hits come first, then those of the completed question.
-
-    `questions`, and the earlier questions and answers in `earlier`, are oldest first.
-    """
-    last = questions[-1]
-    completed = complete_follow_up(questions)
-    search = partial(searcher.search, library, limit=limit, within=within, earlier=earlier)
-    if completed == last or not stands_alone(last):
-        return completed, search(completed)
-    own = search(last)[: policy.OWN_HITS_MAX]
-    own_ids = {hit.section_id for hit in own}
-    others = (hit for hit in search(completed) if hit.section_id not in own_ids)
-    return last, (*own, *others)[:limit]
+    completed = complete_question(before, question)
+    words = tokenise(_FOLLOW_UP.sub("", question, count=1))
+    has_no_verb = len(words) < policy.ASKING_WORDS_MIN and not ASKING_WORDS.isdisjoint(words[:1])
+    if not before or has_no_verb or TermMatcher.for_question(question).is_vague:
+        return [(completed,)]
+    return [(question,), (question, completed) if completed.endswith(question) else (completed,)]

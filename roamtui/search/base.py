@@ -24,8 +24,9 @@ VectorArray: TypeAlias = "NDArray[np.float32]"
 """One vector, or one vector in each row."""
 VectorRows: TypeAlias = "ArrayLike"
 """Numbers in rows of the same length."""
-Comparison = Callable[[str, Sequence[str]], Sequence[float]]
-"""Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
+Comparison = Callable[[Sequence[str], Sequence[str]], Sequence[float]]
+"""Returns how near each text is to some queries in meaning: the mean of the cosines; none if nothing can
+compare them."""
 NEAR_SIMILARITY_MIN = 0.39
 """Minimum cosine of a section that is near a query in meaning. Of 32 answerable questions in everyday words,
 one shares no word with the document and is below it. Queries of invented words have at most 0.18."""

@@ -202,20 +202,23 @@ class Searcher:
                 return False
             return vectors.missing > 0
 
-    def compare(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return how near each text is to a query in meaning, as cosines; none without a local embedder.
+    def compare(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[float]:
+        """Return how near each text is to some queries in meaning: the mean cosines.
 
-        It takes some hundredths of a second for each text.
+        There are none without a local embedder. It takes some hundredths of a second for each text.
         """
         embedder = self._services.embedder
-        if embedder is None or not (embedder.embeds_unasked and texts and self.knows_language_of(query)):
+        if embedder is None or not (embedder.embeds_unasked and texts):
+            return ()
+        if not all(map(self.knows_language_of, queries)):
             return ()
         try:
-            vectors = normalise_rows(embedder.embed((query, *texts)))
+            vectors = normalise_rows(embedder.embed((*queries, *texts)))
         except RoamtuiError as error:
             self._fall_back_or_raise(error)
             return ()
-        cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
+        count = len(queries)
+        cosines: list[float] = (vectors[count:] @ vectors[:count].mean(axis=0)).tolist()
         return cosines
 
     def search(

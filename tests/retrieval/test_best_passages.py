@@ -25,7 +25,7 @@ def has_room_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> KeySentence:
     library = make_library(f"# Section\n\n{text}")
     hits = [Hit(section_id=id_of(library, "Section"), score=1.0, why="")]
-    return choose_passages(library, question, hits, compare=compare)[0].key_sentence
+    return choose_passages(library, [question], hits, compare=compare)[0].key_sentence
 
 
 @pytest.mark.usefixtures("has_room_for_one")
@@ -78,7 +78,9 @@ def test_a_row_has_the_words_that_another_table_has_for_it() -> None:
         "# Classes\n\n| Class | Covers |\n|---|---|\n| B | drills |\n| C | chainsaws |\n\n"
         "# Deposits\n\nA deposit is held.\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
     )
-    passages = choose_passages(library, "deposit for a chainsaw", Searcher(library).search(library, "deposit chainsaw"))
+    passages = choose_passages(
+        library, ["deposit for a chainsaw"], Searcher(library).search(library, "deposit chainsaw")
+    )
     assert passages[0].key_sentence.row == "Class C | Deposit: £100"
 
 
@@ -95,18 +97,18 @@ def test_a_row_that_answers_only_with_a_row_of_another_table_comes_first_althoug
         "# Deposits\n\n| Class | Deposit |\n|---|---|\n| B | £25 |\n| C | £100 |\n"
     )
     hits = [Hit(section_id=id_of(library, title), score=1.0, why="") for title in ("Punts", "Deposits")]
-    passages = choose_passages(library, "whats the deposit for a punt", hits)
+    passages = choose_passages(library, ["whats the deposit for a punt"], hits)
     assert passages[0].key_sentence.row == "Class C | Deposit: £100"
     assert passages[0].key_sentence.beside == "Class C | Covers punts"
-    passages = choose_passages(library, "whats the deposit of £100 for a punt", hits)
+    passages = choose_passages(library, ["whats the deposit of £100 for a punt"], hits)
     assert passages[0].key_sentence.beside == "Class C | Covers punts", "not the row itself"
-    passages = choose_passages(library, "whats the deposit for a punt", hits[:1])
+    passages = choose_passages(library, ["whats the deposit for a punt"], hits[:1])
     assert library.node(passages[0].section_id).title == "Deposits"
 
 
 def _list_titles(library: Library, question: str, **scores: float) -> list[str]:
     hits = [Hit(section_id=id_of(library, title), score=score, why="") for title, score in scores.items()]
-    passages = choose_passages(library, question, hits)
+    passages = choose_passages(library, [question], hits)
     return list(dict.fromkeys(library.node(passage.section_id).title for passage in passages))
 
 
@@ -144,7 +146,7 @@ A late bike ride leaves at nine.
 def test_the_words_of_column_heads_count_for_each_row_that_they_head() -> None:
     library = make_library(_TWO_TABLES)
     hits = [Hit(section_id=id_of(library, "Fees"), score=1.0, why="")]
-    passages = choose_passages(library, "how much is a late cargo bike per day", hits)
+    passages = choose_passages(library, ["how much is a late cargo bike per day"], hits)
     best = max(passages, key=lambda passage: passage.score)
     assert library.node(best.section_id).title == "Overdue"
 
@@ -163,7 +165,7 @@ def test_a_title_and_a_line_of_contents_are_no_passage(text: str) -> None:
 def test_a_section_whose_title_has_all_words_of_the_question_is_near(question: str, similarity: float | None) -> None:
     library = make_library("# Client\n\n## Installing the client\n\nFetch it, and sign in.\n\n# Fees\n\nNone.\n")
     hits = [Hit(section_id=id_of(library, "Installing the client"), score=1.0, why="", similarity=similarity)]
-    assert choose_passages(library, question, hits)
+    assert choose_passages(library, [question], hits)
 
 
 @pytest.mark.parametrize(
@@ -182,18 +184,18 @@ def test_a_passage_is_near_by_its_words_or_by_the_meaning_of_its_section(
 ) -> None:
     library = make_library("# Fees\n\n## Harbour\n\nA berth costs 9 crowns.\n")
     hits = [Hit(section_id=id_of(library, "Harbour"), score=1.0, why="", similarity=similarity)]
-    assert bool(choose_passages(library, question, hits)) is is_near
+    assert bool(choose_passages(library, [question], hits)) is is_near
 
 
 def test_of_passages_with_the_same_words_the_nearest_in_meaning_comes_first() -> None:
     library = make_library("# Fees\n\nIts price is 9 crowns.\n\nThe price is a secret.\n")
     hits = [Hit(section_id=id_of(library, "Fees"), score=1.0, why="")]
 
-    def compare(_query: str, texts: Sequence[str]) -> list[float]:
+    def compare(_queries: Sequence[str], texts: Sequence[str]) -> list[float]:
         return [0.9 if "secret" in text else 0.1 for text in texts]
 
     def list_texts(compare: Comparison | None) -> list[str]:
-        passages = choose_passages(library, "What is the price?", hits, compare=compare)
+        passages = choose_passages(library, ["What is the price?"], hits, compare=compare)
         return [library.clean_text(passage.span).strip() for passage in passages]
 
     assert list_texts(None) == ["Its price is 9 crowns.", "The price is a secret."]
@@ -210,15 +212,15 @@ def test_the_rank_of_a_hit_counts_too_where_meaning_decides() -> None:
         Hit(section_id=id_of(library, title), score=score, why="", similarity=0.5) for title, score in scores.items()
     ]
 
-    def compare(_query: str, texts: Sequence[str]) -> list[float]:
+    def compare(_queries: Sequence[str], texts: Sequence[str]) -> list[float]:
         return [0.7 if "Dogs" in text else 0.6 for text in texts]
 
-    passages = choose_passages(library, "Is my hound welcome?", hits, compare=compare)
+    passages = choose_passages(library, ["Is my hound welcome?"], hits, compare=compare)
     assert [library.node(passage.section_id).title for passage in passages] == ["Pets", "Dogs"]
 
 
 def _prefer(words: str) -> Comparison:
-    return lambda _query, texts: [0.9 if words in text else 0.1 for text in texts]
+    return lambda _queries, texts: [0.9 if words in text else 0.1 for text in texts]
 
 
 def test_of_all_passages_of_a_short_document_the_nearest_in_meaning_comes_first() -> None:
@@ -272,7 +274,7 @@ def test_words_that_the_titles_have_do_not_choose_the_row() -> None:
     rows = "| Net income of Acme | 50 |\n| Net sales | 500 |\n"
     library = make_library(f"# Acme report\n\n## Results\n\n| Item | 2023 |\n|---|---|\n{rows}")
     hits = [Hit(section_id=id_of(library, "Results"), score=1.0, why="")]
-    passage = choose_passages(library, "What were the net sales of Acme?", hits)[0]
+    passage = choose_passages(library, ["What were the net sales of Acme?"], hits)[0]
     assert passage.key_sentence.words == "Net sales | 500"
 
 
@@ -285,7 +287,7 @@ def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
     compare = _prefer("berth")
 
     def read_first(pieces: Sequence[Span]) -> str:
-        passages = choose_passages(library, "How dear is a boat?", hits, pieces=pieces, compare=compare)
+        passages = choose_passages(library, ["How dear is a boat?"], hits, pieces=pieces, compare=compare)
         return library.clean_text(passages[0].span).strip()
 
     assert read_first(pieces) == "A berth costs 9 crowns."
