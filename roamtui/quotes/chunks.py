@@ -126,8 +126,6 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
     if chunk.isascii() and chunk.isalpha():
         return (Word(0, len(chunk), chunk, chunk.lower(), _make_gaps(Gap.SPACE, len(chunk))),)
     words: list[Word] = []
-    after_parts: set[int] = set()
-    """Where letters follow a part that itself follows letters, as in `un¹safe`: no quote begins there."""
     position = 0
     for match in _PARTS.finditer(chunk):
         start, end = match.span()
@@ -149,20 +147,11 @@ def divide_chunk(chunk: str) -> tuple[Word, ...]:
                 is_negative = value.startswith("-")
                 is_power = after_figure or is_negative or _is_power(chunk[position:start], chunk[end:])
                 word = _make_word(f"^{value}", start, end, WordFlag.INSIDE if is_power else WordFlag.NOTE)
-                is_after_letter = is_power and chunk[start - 1].isalpha()
-                if is_after_letter:  # m2 is m²
+                if is_power and chunk[start - 1].isalpha():  # m2 is m²
                     word = word._replace(letters=word.letters[1:], gaps=word.gaps[1:])
                 words.append(word)
         position = end
-        if match.lastgroup not in ("dash", "character") and chunk[start - 1 : start].isalpha():
-            after_parts.add(end)
-    words += _read_runs(chunk, position, len(chunk))
-    return tuple(
-        word._replace(flags=word.flags | WordFlag.INSIDE)
-        if word.start in after_parts and chunk[word.start].isalpha()
-        else word
-        for word in words
-    )
+    return (*words, *_read_runs(chunk, position, len(chunk)))
 
 
 @lru_cache(maxsize=1 << 14)
