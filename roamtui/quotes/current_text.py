@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_similar_words
-from roamtui.quotes.places import QuotableText
+from roamtui.quotes.places import QuotableText, QuotePlace
 from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_found_citation, resolve_citation
 from roamtui.text import Span
 
@@ -83,8 +84,8 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     was_elsewhere = was_missing or claim.original_state is QuoteState.ELSEWHERE
     sentence = claim.sentence or ""
     text = QuotableText(library)
-    place = text.find_place(
-        claim.quote, [expected], claim.context, sentence=sentence, was_in_section=not was_elsewhere
+    status, place = _look_up(
+        claim.quote, expected, text, claim.context, sentence=sentence, was_elsewhere=was_elsewhere
     )
     if place is None:
         similar_in = text.spans if section is None else [section.content_span]
@@ -98,15 +99,12 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
             section_id = library.find_node_at(similar.span.doc, similar.span.start) or ""
             status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
             return Finding(status=status, span=similar.span, section_id=section_id)
-        status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.GONE
+        status = ClaimStatus.NOT_FOUND if was_missing else status
         if section is None or not section.is_loaded:
             problem = problem or replace(measure_coverage(library), left_out=()).gaps
             status = ClaimStatus.UNREACHABLE if problem else status
         return Finding(status=status, message=problem)
     found = place.found
-    status = ClaimStatus.UNCHANGED
-    if (claim.section_id or claim.anchor) and place.section_id is None:
-        status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     if sentence and not place.has_sentence:
         status = ClaimStatus.SENTENCE_CHANGED
     is_exact = found.is_exact and status is not ClaimStatus.SENTENCE_CHANGED
@@ -117,6 +115,20 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         surroundings=find_quoted_sentence(library, found.parts, place.quote if is_exact else None),
         is_sentence_compared=None if claim.sentence == "" else bool(sentence),
     )
+
+
+def _look_up(
+    quote: str, section_id: str, text: QuotableText, *contexts: str, sentence: str, was_elsewhere: bool
+) -> tuple[ClaimStatus, QuotePlace | None]:
+    """Find a quote that was in a section, or `was_elsewhere`. An empty id names no section."""
+    place = text.find_place(
+        quote, [section_id], *contexts, sentence=sentence, was_in_section=not was_elsewhere
+    )
+    if place is None:
+        return ClaimStatus.GONE, None
+    if place.section_id is not None or not section_id:
+        return ClaimStatus.UNCHANGED, place
+    return (ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED), place
 
 
 def _list_similar(sentence: str, library: Library) -> list[Span]:
@@ -268,32 +280,29 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     is_unloaded = citation.doc not in library.documents_by_key and library.pending_ids
     if quote is None or not was_found or is_unloaded or document.problem:
         return citation
-    was_in_own = citation.is_changed or citation.state is not QuoteState.ELSEWHERE
-    section_ids = [citation.section_id]
-    former = resolve_citation(citation, library)
-    place = None
-    if former is not None:  # the words may be there only as a part of longer words now
-        there = QuotableText(library, [former])
-        place = there.find_place(quote, section_ids)
-    if place is None or (place.section_id is None and citation.is_verified):
-        place = QuotableText(library).find_place(
-            quote, section_ids, sentence=citation.original_sentence, was_in_section=was_in_own
-        )
+    was_elsewhere = not citation.is_changed and citation.state is QuoteState.ELSEWHERE
     is_gone = citation.section_id not in library
+    section_id = "" if is_gone else citation.section_id
+    look_up = partial(_look_up, quote, section_id, was_elsewhere=was_elsewhere)
+    former = resolve_citation(citation, library)
+    # the words may be there only as a part of longer words now
+    status, place = look_up(QuotableText(library, [former] if former else []), sentence="")
+    if place is None or (place.section_id is None and citation.is_verified):
+        status, place = look_up(QuotableText(library), sentence=citation.original_sentence)
     if place is None:
         again = citation if is_gone else make_citation(citation.section_id, library, quote=quote)
         again = replace(again, state=QuoteState.NOT_FOUND, span=None, surroundings=None, is_changed=True)
     else:
         span = place.found.span
         holder = library.find_node_at(span.doc, span.start) if is_gone else None
-        is_elsewhere = not (was_in_own and (place.section_id is not None or is_gone))
+        is_elsewhere = was_elsewhere or status is ClaimStatus.MOVED
         section_id = holder or citation.section_id
         again = make_found_citation(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
         if former is not None and quote in library.clean_text(former):
             again = replace(again, span=former)  # the span of a passage has the marks around its words too
         if citation.surroundings is None and not citation.is_changed:  # a passage has no surroundings
             again = replace(again, surroundings=None)
-        again = replace(again, is_changed=was_in_own and is_elsewhere)
+        again = replace(again, is_changed=status is ClaimStatus.MOVED)
     then = citation.original_sentence
     return replace(
         again,
