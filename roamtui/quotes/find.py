@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import unescape
 from itertools import islice, product
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -52,6 +53,7 @@ _MARKERS = "+>#"
 _SIGN_BEFORE = re.compile(rf"(?P<sign>[{DASHES}{_MARKERS}])[^{DASHES}{_MARKERS}\w|\n]*\Z")
 _SIGN_REACH = 20
 """Number of characters before a place that may have its sign."""
+_START = attrgetter("start")
 PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
 
 
@@ -130,13 +132,6 @@ def is_long_quote(quote: str) -> bool:
     return sum(map(str.isalnum, quote)) >= _LENGTH_MIN
 
 
-class _WordRun(NamedTuple):
-    """Rows of the first and the last word that match."""
-
-    first: int
-    last: int
-
-
 class _QuotePart(NamedTuple):
     words: TextWords
     sign: str = ""
@@ -191,42 +186,43 @@ def find_first_sign(part: str, words: TextWords) -> str:
 
 def _find_parts(
     variant: _QuoteVariant, words: TextWords, text: str, *, is_exact: bool
-) -> Iterator[tuple[_WordRun, ...]]:
+) -> Iterator[Sequence[range]]:
     """Yield the runs of a quote's parts for each of its places. All are in one sentence or row."""
     firsts, *following = (
         [run for run in _find_runs(part.words, words, is_exact=is_exact) if _has_sign(part, text, words, run)]
         for part in variant.parts
     )
+    following = [sorted(runs, key=_START) for runs in following]
     for run in firsts:
-        if variant.is_code and not words.flags[run.first] & WordFlag.CODE:
+        if variant.is_code and not words.flags[run.start] & WordFlag.CODE:
             continue
         chosen = [run]
-        for runs in map(sorted, following):
-            index = bisect_left(runs, _WordRun(chosen[-1].last + 1, 0))
-            if index == len(runs) or not _may_omit(words, text, chosen[-1].last, runs[index].first):
+        for runs in following:
+            index = bisect_left(runs, chosen[-1].stop, key=_START)
+            if index == len(runs) or not _may_omit(words, text, chosen[-1], runs[index]):
                 break
             chosen.append(runs[index])
         else:
-            yield tuple(chosen)
+            yield chosen
 
 
-def _has_sign(part: _QuotePart, text: str, words: TextWords, run: _WordRun) -> bool:
+def _has_sign(part: _QuotePart, text: str, words: TextWords, run: range) -> bool:
     """Return whether a text has the sign of a part, if there is one, before a run."""
     if not part.sign:
         return True
-    position = words.starts[run.first]
+    position = words.starts[run.start]
     match = _SIGN_BEFORE.search(unescape(text[max(0, position - _SIGN_REACH) : position]))
     return match is not None and (match["sign"] == part.sign or {match["sign"], part.sign} <= {*DASHES})
 
 
-def _find_runs(part: TextWords, words: TextWords, *, is_exact: bool) -> Iterator[_WordRun]:
+def _find_runs(part: TextWords, words: TextWords, *, is_exact: bool) -> Iterator[range]:
     """Yield the places of a part: by its exact keys, or by its letters with notes, then without any."""
     exact = (part.exact, words.exact)
     loose = (part.letters, words.letters), (part.plain_letters, words.plain_letters)
     for quoted, spelling in (exact,) if is_exact else loose:
         notes = _place_notes(part, quoted, range(len(quoted.rows)))
         for indices in islice(spelling.iter_runs(quoted.text), _MATCHES_MAX):
-            run = _WordRun(spelling.rows[indices.start], spelling.rows[indices.stop - 1])
+            run = range(spelling.rows[indices.start], spelling.rows[indices.stop - 1] + 1)
             has_notes = is_exact or notes <= _place_notes(words, spelling, indices)
             if has_notes and _has_whole_words(run, words) and _has_same_gaps(quoted, spelling, indices):
                 yield run
@@ -260,31 +256,29 @@ def _place_notes(words: TextWords, letters: Spelling, indices: range) -> set[tup
     return {(letters.starts[index] - start, words.exact.get_key(row)) for row, index in places}
 
 
-def _has_whole_words(run: _WordRun, words: TextWords) -> bool:
+def _has_whole_words(run: range, words: TextWords) -> bool:
     """Return whether a run neither begins nor ends inside a word."""
-    after = run.last + 1
-    continues = after < len(words) and words.flags[after] & WordFlag.INSIDE
-    return not (words.flags[run.first] & WordFlag.INSIDE or continues)
+    edges = words.flags[run.start : run.start + 1] + words.flags[run.stop : run.stop + 1]
+    return not any(flags & WordFlag.INSIDE for flags in edges)
 
 
-def _may_omit(words: TextWords, text: str, last: int, first: int) -> bool:
-    """Return whether an ellipsis may leave out the words between two rows: words of one sentence or row."""
-    gap = text[words.ends[last] : words.starts[first]]
+def _may_omit(words: TextWords, text: str, before: range, after: range) -> bool:
+    """Return whether an ellipsis may leave out the words between two runs: words of one sentence or row."""
+    gap = text[words.ends[before[-1]] : words.starts[after[0]]]
     are_rows = "|" in gap and "\n" in gap  # of a table without heads
-    edges = words.edges[last + 1 : first + 1]
+    edges = words.edges[before.stop : after.start + 1]
     if are_rows or Edge.BLOCK in edges:
         return False
     return Edge.CELL in edges or Edge.SENTENCE not in edges
 
 
 def _make_match(
-    quote: str, text: str, shift: int, words: TextWords, runs: Sequence[_WordRun], *, is_exact: bool
+    quote: str, text: str, shift: int, words: TextWords, runs: Sequence[range], *, is_exact: bool
 ) -> QuoteMatch:
     """Make a match of runs of `words`, whose offsets count from `shift` in the text."""
-    parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]
+    parts = [(shift + words.starts[run[0]], shift + words.ends[run[-1]]) for run in runs]
     start, end = _include_punctuation(quote, text, parts[0][0], parts[-1][1])
-    edges = (runs[0].first, runs[-1].last + 1)
-    fills_unit = all(_is_edge(words, row) for row in edges)
+    fills_unit = _is_edge(words, runs[0].start) and _is_edge(words, runs[-1].stop)
     return QuoteMatch(start, end, is_exact, tuple(parts), fills_unit)
 
 
