@@ -83,14 +83,13 @@ _FRACTIONS = re.compile("[¼-¾⅐-⅞]")
 _SUBSCRIPT = re.compile(r"(?<![^\W_])([^\W\d_])_(?=\d+(?!\w))")
 """A lowered figure in plain text, as in `x_1`."""
 _LOOSE_PARTS = re.compile(
-    r"(?:(?<=[a0])|(?<=0[$)']))-+|(?P<letters>a+)|(?P<number>(?:(?<![a0]),)?0+(?:[,.']+0+)*)"
+    r"(?:(?<=[a0])|(?<=0[$)]))-+|(?P<letters>a+)|(?P<number>(?:(?<![a0]),)?0+(?:[,.]+0+)*)"
     r"|(?P<sign>[$=])|(?P<dashes>\A-+|-+(?=[$=(,.]*0))"
 )
 """What counts in a word, in a text that has the kind of each character in its place. A dash between two words
 or numbers does not, and other punctuation counts only between two figures."""
 _KINDS = {
     **dict.fromkeys(".,", ","),
-    **dict.fromkeys("'\"′″", "'"),
     **dict.fromkeys(_MEANINGFUL | {"*"}, "$"),
     "-": "-",
     " ": " ",
