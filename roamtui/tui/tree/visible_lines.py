@@ -113,18 +113,20 @@ def list_signs(
 
     `found` has the ids of the sections that a search found.
     """
+
+    def find_line_id(section_id: str | None) -> str | None:
+        return lines.id_at(lines.find_line(section_id))
+
     opened = state.open_sections.values()
     groups: Mapping[str, Iterable[str | None]] = {
         _PINNED_SIGN: (section.section_id for section in opened if section.is_pinned),
         _CITED_SIGN: (*state.cited, *(section.section_id for section in opened if section.last_cited)),
         _READ_SIGN: (state.reading_id,),
         _FOUND_SIGN: found,
+        OPEN_SIGN: (each for each in state.open_sections if find_line_id(each) != each),
     }
     signs: defaultdict[str | None, str] = defaultdict(str)
     for sign, section_ids in groups.items():
-        for line_id in {lines.id_at(lines.find_line(section_id)) for section_id in section_ids}:
-            signs[line_id] += sign
-    shown = Counter(lines.id_at(lines.find_line(section_id)) for section_id in state.open_sections)
-    for line_id, count in (shown - Counter([*state.open_sections])).items():
-        signs[line_id] += f"{' ' if signs[line_id] else ''}{OPEN_SIGN}{count}"
+        for line_id, count in Counter(map(find_line_id, {*section_ids})).items():
+            signs[line_id] += f"{sign}{count if count > 1 else ''}"
     return signs

@@ -42,7 +42,7 @@ def test_an_opening_text_of_only_white_space_is_left_out_and_a_graft_is_unfolded
 def test_a_folded_line_carries_the_marks_of_what_it_hides() -> None:
     length, passwords = id_of(_LIBRARY, "Length"), id_of(_LIBRARY, "Passwords")
     state = replace(make_state(_LIBRARY), cited=frozenset({passwords}))
-    assert _text(state, 2, found=frozenset({length})).rstrip() == "├ ▸ Security ❝⌕"
+    assert _text(state, 2, found=frozenset({length, passwords})).rstrip() == "├ ▸ Security ❝⌕2"
     assert _text(state, 1, found=frozenset({length})).rstrip() == "├ ▸ Leave"
     unfolded = replace(state, unfolded=frozenset({id_of(_LIBRARY, "Security")}))
     assert [_text(unfolded, line, found=frozenset({length})).rstrip() for line in (2, 3)] == [
