@@ -43,7 +43,8 @@ class DraftFile:
         """Take the drafts that no program uses, and put them before the conversation's own.
 
         A conversation takes its own draft, from before its document moved. When the program starts, it takes
-        others of its document too: those that were typed before anything was asked or, if it `is_new`, any.
+        others of its document too: those that were typed before anything was asked and, if it `is_new`, the
+        newest one, whatever it belongs to.
         Return whether another window has a draft of the document. May raise `OSError`.
         """
         own_name = self._path.name.removeprefix(self._prefix)
@@ -54,18 +55,19 @@ class DraftFile:
         adopted: dict[Path, list[str]] = {}
         is_elsewhere = False
         with ExitStack() as stack:
-            for path in sorted(times, key=times.__getitem__):
+            for path in sorted(times, key=times.__getitem__, reverse=True):
                 conversation_id = path.stem.rpartition("-")[2]
                 try:
                     stack.callback(acquire_lock(path))
                 except OSError:
                     is_elsewhere = True
                     continue
-                if is_new or path.name.endswith(own_name) or not self._store.is_saved(conversation_id):
+                is_unasked = path.name.endswith(own_name) or not self._store.is_saved(conversation_id)
+                if is_unasked or (is_new and not adopted):
                     with suppress(ValueError):
                         adopted[path] = _read(path)
             if adopted:
-                texts = dict.fromkeys(chain(*adopted.values(), self.load()))
+                texts = dict.fromkeys(chain(*reversed(adopted.values()), self.load()))
                 self._release = self._release or acquire_lock(self._path)
                 replace_file(self._path, json.dumps([*texts]).encode("ascii"))
                 for path in adopted:  # only now, or a full disk would lose them
