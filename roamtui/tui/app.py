@@ -422,7 +422,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if running and (self._quit_dialog is None or self.screen is not self._quit_dialog):
             detail = f"{', '.join(running)}. Finished answers are kept."
             self._quit_dialog = ConfirmDialog("Quit while questions are being answered?", detail, yes="Quit")
-            self._quit_dialog.ask(self, self.exit)
+            self.push_screen(self._quit_dialog, lambda answer: self.exit() if answer else None)
         else:
             self.exit()
 

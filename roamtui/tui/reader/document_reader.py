@@ -2,7 +2,6 @@
 
 import subprocess
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from textual import on, work
@@ -233,26 +232,27 @@ class DocumentReader(Reader):
         else:
             self._open_outside(file.path.resolve())
 
-    def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
+    @work(group="following")
+    async def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link. Only with `with_files` may it lead to another file: a model's link must not."""
         match resolve_link(href, self.library, section_id, with_files=with_files):
             case SectionLink(target, span):
                 self.open(target, highlight=span)
             case WebLink(url):
-                dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
-                dialog.ask(self.app, partial(self.app.open_url, url))
+                if await self._confirm("Open this page in your browser?", url):
+                    self.app.open_url(url)
             case FileLink(path) if path.suffix.lower() in _PICTURE_SUFFIXES:
-                dialog = ConfirmDialog("Open this picture in another program?", str(path), yes="Open")
-                dialog.ask(self.app, partial(self._open_outside, path))
+                if await self._confirm("Open this picture in another program?", str(path)):
+                    self._open_outside(path)
             case FileLink(path, fragment, is_outside):
-                request = partial(self.post_message, DocumentRequested(str(path), place=fragment))
-                if is_outside:
-                    question = "Open a file outside the folder that you opened?"
-                    ConfirmDialog(question, str(path), yes="Open").ask(self.app, request)
-                else:
-                    request()
+                question = "Open a file outside the folder that you opened?"
+                if not is_outside or await self._confirm(question, str(path)):
+                    self.post_message(DocumentRequested(str(path), place=fragment))
             case DeadLink(reason):
                 self._warn(reason)
+
+    async def _confirm(self, question: str, detail: str) -> bool:
+        return await self.app.push_screen_wait(ConfirmDialog(question, detail, yes="Open"))
 
     def _open_outside(self, path: Path) -> None:
         opened = "Opened" if open_in_viewer(path) else "No program here opens"

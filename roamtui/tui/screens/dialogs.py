@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import events, on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -159,15 +159,6 @@ class ConfirmDialog(Dialog[bool]):
             event.stop()
             if is_letter:  # y does not extend the wait, so pressing it again works
                 self._typing_until = event.time + TYPING_SECONDS
-
-    def ask(self, app: App[None], action: Callable[[], object]) -> None:
-        """Show the dialog in `app`, and call `action` if the person agrees."""
-
-        def act(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                action()
-
-        app.push_screen(self, act)
 
 
 _NOTHING_TYPED = "Type something, or press esc to cancel."
