@@ -217,14 +217,14 @@ class QuestionArea(Container):
     def handle_event(self, event: ConversationEvent) -> None:
         """Note that the current question is in the conversation, or switch to another conversation."""
         match event:
-            case QuestionReceived():
-                for sent in [*self._iter_unasked()][:1]:
+            case QuestionReceived(question=question):
+                if (sent := self._find_unasked(question, is_shown=False)) is not None:
                     sent.is_shown = True
                 self._show_waiting()
-            case QuestionAsked():
-                for sent in [*self._iter_unasked()][:1]:
+            case QuestionAsked(question=question):
+                if (sent := self._find_unasked(question, is_shown=True)) is not None:
                     sent.is_asked = True
-                    self.box.settled.add(sent.question)
+                    self.box.settled.add(question)
                 self._is_unasked = False
                 self._keep_draft_soon()
             case DocumentReloaded():
@@ -282,20 +282,26 @@ class QuestionArea(Container):
         """Yield the questions that are not part of the conversation yet, oldest first."""
         return (sent for sent in self._sent if not (sent.is_asked or sent.is_taken_back))
 
+    def _find_unasked(self, question: str, *, is_shown: bool) -> _SentQuestion | None:
+        """Find the question of an event. Stopped ones before it may not have ended yet."""
+        unasked = (sent for sent in self._iter_unasked() if sent.is_shown is is_shown)
+        return next((sent for sent in unasked if sent.question == question), None)
+
     def handle_worker_end(self, worker: Worker[object]) -> None:
         """Forget the question of a worker that has ended.
 
         If it did not become part of the conversation, it is in the box's history, so that it does not disturb
         the person.
         """
-        ended = [sent for sent in self._sent if sent.worker is worker and worker.is_finished]
-        for sent in ended:
-            self._sent.remove(sent)
-            if not (sent.is_asked or sent.is_taken_back):
-                place = "" if self.box.has_focus else " in the question box"
-                self.notify(f"Not asked · ↑{place} brings it back", markup=False)
-            self._keep_draft_soon()
-            self._show_waiting()
+        sent = next((sent for sent in self._sent if sent.worker is worker), None)
+        if sent is None or not worker.is_finished:
+            return
+        self._sent.remove(sent)
+        if not (sent.is_asked or sent.is_taken_back):
+            place = "" if self.box.has_focus else " in the question box"
+            self.notify(f"Not asked · ↑{place} brings it back", markup=False)
+        self._keep_draft_soon()
+        self._show_waiting()
 
     def _show_waiting(self) -> None:
         waiting = [sent.question for sent in self._iter_unasked() if not sent.is_shown]
@@ -340,10 +346,10 @@ class QuestionArea(Container):
 
     def stop(self) -> bool:
         """Stop the current question. Return whether there was one. Waiting questions stay."""
-        unended = [sent for sent in self._sent if not sent.is_taken_back]
-        for sent in unended[:1]:
-            self._cancel(sent)
-        return bool(unended)
+        current = next((sent for sent in self._sent if not sent.is_taken_back), None)
+        if current is not None:
+            self._cancel(current)
+        return current is not None
 
     def _cancel(self, sent: _SentQuestion) -> None:
         sent.worker.cancel()
