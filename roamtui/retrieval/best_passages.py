@@ -188,7 +188,7 @@ def choose_passages(
 def list_all_passages(library: Library, question: str, compare: Comparison) -> Sequence[FoundPassage]:
     """List all passages of a short document, those nearest to the question in meaning first, else in order.
 
-    There are none if an answer cannot show all of its text.
+    There are none if the document has more passages than words would propose, or if some text was not read.
     """
     is_short = bool(list_whole_document(library, WHOLE_TOKENS_MAX))
     if not is_short or measure_coverage(library).gaps:
@@ -198,7 +198,7 @@ def list_all_passages(library: Library, question: str, compare: Comparison) -> S
         own = library.node(section_id).own_content_span
         bounds = split_passages(library.clean_text(own))
         passages += (FoundPassage(section_id=section_id, span=own.get_part(*each)) for each in bounds)
-    if len(passages) > policy.PASSAGES_MAX:
+    if len(passages) > policy.CANDIDATES_MAX:
         return ()
     cosines = compare([question], [library.clean_text(passage.span) for passage in passages])
     pairs = zip(cosines or [0.0] * len(passages), passages, strict=True)

@@ -263,11 +263,11 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
 
 
 async def test_a_document_that_fits_into_an_answer_is_shown_whole_if_nothing_is_near() -> None:
-    weeks = [f"## Week {number}\n\nTom cooks on day {number}.\n\n" for number in range(1, 7)]
-    answer = await make_talk(f"# Rota\n\n{''.join(weeks[:5])}").ask("Who buys the bread?")
+    weeks = [f"## Week {number}\n\nTom cooks on day {number}.\n\n" for number in range(1, 9)]
+    answer = await make_talk(f"# Rota\n\n{''.join(weeks[:7])}").ask("Who buys the bread?")
     assert answer.stopped is StopReason.NONE_CLOSE
     assert answer.answer.startswith("None matches closely: these are all passages of the document.\n")
-    assert [citation.quote for citation in answer.citations] == [f"Tom cooks on day {each}." for each in range(1, 6)]
+    assert [citation.quote for citation in answer.citations] == [f"Tom cooks on day {each}." for each in range(1, 8)]
     longer = await make_talk(f"# Rota\n\n{''.join(weeks)}").ask("Who buys the bread?")
     assert (longer.stopped, longer.citations) == (StopReason.NOT_FOUND, ())
 
@@ -314,7 +314,7 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
 
 
 async def test_not_found_names_the_sections_that_have_some_of_the_words() -> None:
-    others = "".join(f"## Pier {number}\n\nBoats moor here.\n\n" for number in range(5))
+    others = "".join(f"## Pier {number}\n\nBoats moor here.\n\n" for number in range(7))
     fees = f"# Fees\n\n{others}## Late fees\n\n| Class | Grace | Cap |\n|---|---|---|\n| A | 24 hours | £10 |\n"
     answer = await make_talk(fees).ask("How long is the grace period that somebody may lend?")
     assert answer.stopped is StopReason.NOT_FOUND
@@ -322,7 +322,7 @@ async def test_not_found_names_the_sections_that_have_some_of_the_words() -> Non
 
 
 async def test_not_found_names_the_words_that_are_similar_to_mistyped_ones() -> None:
-    sheds = "".join(f"## Shed {number}\n\nIt is dry.\n\n" for number in range(6))
+    sheds = "".join(f"## Shed {number}\n\nIt is dry.\n\n" for number in range(8))
     talk = make_talk(f"# Hire\n\nThe deposit is £20. A ladder is lent for a week.\n\n{sheds}")
     answer = await talk.ask("depposit for a lader")
     assert answer.answer.endswith("Similar words were found: “deposit” for “depposit”, “ladder” for “lader”.")
