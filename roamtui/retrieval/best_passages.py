@@ -337,8 +337,8 @@ def _needs_whole(text: str, best: _Sentence, sentences: Sequence[_Sentence]) -> 
 def _read_around(text: str, sentence: _Sentence, matcher: TermMatcher) -> KeySentence:
     """Read a sentence with its neighbours in the paragraph, up to `SENTENCE_EXCERPT_TOKENS`.
 
-    With it go the paragraphs that its sentence continues in, and the items below an item. A very long
-    sentence is cut around the words of the question.
+    With it go the paragraphs that its sentence continues in, and the items above and below an item. A very
+    long sentence is cut around the words of the question.
     """
     unit = get_unit(text, sentence.start)
     paragraph = text[unit.start : unit.end]
@@ -348,8 +348,10 @@ def _read_around(text: str, sentence: _Sentence, matcher: TermMatcher) -> KeySen
     words = read_visible_line(paragraph[slice(*bounds)])
     units = read_units(text).units
     index = units.index(unit)
-    if bounds[0] == 0 and index and unit.continues(units[index - 1]):
-        words = f"{sanitise_line(units[index - 1].line)} {words}"
+    if bounds[0] == 0:
+        above = [units[lead] for lead in unit.leads if units[lead].list_end]
+        above += [other for other in units[max(0, index - 1) : index] if unit.continues(other)]
+        words = " ".join((*(sanitise_line(other.line) for other in above), words))
     if bounds[1] == len(paragraph):
         for upper, lower in pairwise(units[index:]):
             if not (lower.continues(upper) or lower.start < unit.list_end):

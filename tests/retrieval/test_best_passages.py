@@ -259,12 +259,17 @@ def test_a_short_list_is_shown_with_the_sentence_that_leads_it_in() -> None:
             "When is it open daily?",
             "Open daily except Monday and Christmas",
         ),
+        (
+            "The pool has hours:\n\n10. Open daily\n    - except Monday\n    - and Christmas\n11. Children swim.\n",
+            "What is on Monday?",
+            "10. Open daily except Monday",
+        ),
         ("You may dive\n\nexcept in the shallow end.\n\nPay.\n", "Can I dive?", ""),
         ("**Rules**\n\nPay. You may dive\n\nexcept there.\n", "Can I dive?", "Pay. You may dive except there."),
         ("**Rules**\n\nYou may dive\n\nexcept at night.\n", "What is at night?", "You may dive except at night."),
     ],
 )
-def test_a_sentence_is_shown_with_what_continues_it_and_the_items_below_it(
+def test_a_sentence_is_shown_with_what_continues_it_and_the_items_around_it(
     text: str, question: str, shown: str
 ) -> None:
     assert _read_likeliest(question, text).words == shown
