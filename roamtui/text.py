@@ -103,6 +103,17 @@ def blank_matches(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda match: " " * len(match[0]), text)
 
 
+def replace_ranges(text: str, replacements: Iterable[tuple[int, int, str]]) -> str:
+    """Replace ranges of a text, given by start and end, in order. One that overlaps the last is left out."""
+    parts: list[str] = []
+    position = 0
+    for start, end, words in replacements:
+        if position <= start:
+            parts += text[position:start], words
+            position = end
+    return "".join([*parts, text[position:]])
+
+
 def normalise_line_ends(text: str) -> str:
     r"""Return `text` with every line end as ``\n``."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

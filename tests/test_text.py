@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from roamtui.outline.delivered import PART_TOKENS
 from roamtui.sanitiser import sanitise_text
-from roamtui.text import compute_line_starts, estimate_tokens, merge_bounds, shorten, split_parts, subtract_bounds
+from roamtui.text import (
+    compute_line_starts,
+    estimate_tokens,
+    merge_bounds,
+    replace_ranges,
+    shorten,
+    split_parts,
+    subtract_bounds,
+)
 from tests.case_files import read_rows
 
 
@@ -76,6 +84,15 @@ def test_subtracting_ranges_leaves_the_other_characters(start: int, end: int, ta
     assert _characters(left) == _characters([(start, end)]) - _characters(taken)
     assert left == sorted(left)
     assert all(low < high for low, high in left)
+
+
+@given(st.text("ab", max_size=12), _BOUNDS)
+def test_replaced_ranges_leave_the_other_characters(text: str, bounds: list[tuple[int, int]]) -> None:
+    merged = [(start, end) for start, end in merge_bounds(bounds) if end <= len(text)]
+    replaced = replace_ranges(text, ((start, end, "<>") for start, end in merged))
+    kept = "".join(sign for offset, sign in enumerate(text) if offset not in _characters(merged))
+    assert replaced.replace("<>", "") == kept
+    assert replaced.count("<>") == len(merged)
 
 
 @given(st.text(alphabet="a 1\n\r漢", max_size=300), st.integers(1, 400))

@@ -20,7 +20,7 @@ from roamtui.markdown.visible import VisiblePiece, VisibleText
 from roamtui.outline.ids import WORD, IdMark
 from roamtui.quotes.quotation_marks import list_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
-from roamtui.text import INVISIBLE, Bounds, blank_matches
+from roamtui.text import INVISIBLE, Bounds, blank_matches, replace_ranges
 
 _LINK = "\ufdd1"
 """Replaces each character of a link that is a mark, as `FILLER` does for other marks. No text needs this
@@ -147,18 +147,16 @@ def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:
     A sentence may end inside a quote only before marks that follow the quote. The paragraphs of a block quote
     are one sentence, because its source is below the last paragraph.
     """
-    parts: list[str] = []
-    position = 0
+    hidden: list[tuple[int, int, str]] = []
     for quote in quotes:
         end = quote.end
         if _MARKS_AFTER_QUOTE.match(masked, end) is not None:
             final = _FINAL_STOPS.search(masked, quote.start, end)
             end = quote.end if final is None else final.start()
         letter = _LETTER_OR_DIGIT.search(masked, quote.start, quote.end)
-        hidden = "x" if letter is not None and letter[0].islower() else "X"
-        parts += masked[position : quote.start], hidden * (end - quote.start)
-        position = end
-    text = blank_matches(_ABOVE_MARKS, "".join([*parts, masked[position:]]))
+        sign = "x" if letter is not None and letter[0].islower() else "X"
+        hidden.append((quote.start, end, sign * (end - quote.start)))
+    text = blank_matches(_ABOVE_MARKS, replace_ranges(masked, hidden))
     text = text.replace(_LINK, FILLER)
     text = _IN_PARENTHESES.sub(lambda match: FILLER * len(match[0]), text)
     text = _BLANK_QUOTE_LINE.sub(lambda match: ">" * len(match[0]), text)
@@ -176,12 +174,9 @@ def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:
 def _mask(answer: str, marks: Iterable[IdMark]) -> str:
     """Return an answer of the same length, with `FILLER` or `_LINK` for each character of a mark."""
     answer = answer.replace(FILLER, " ").replace(_LINK, " ")
-    parts: list[str] = []
-    position = 0
-    for mark in marks:
-        parts += answer[position : mark.start], (_LINK if mark.is_link else FILLER) * (mark.end - mark.start)
-        position = mark.end
-    return "".join([*parts, answer[position:]])
+    signs = ((mark, _LINK if mark.is_link else FILLER) for mark in marks)
+    hidden = ((mark.start, mark.end, sign * (mark.end - mark.start)) for mark, sign in signs)
+    return replace_ranges(answer, hidden)
 
 
 def _bind(masked: str, quotes: Sequence[Quotation], marks: Sequence[CitedId]) -> Iterator[Quotation]:
@@ -277,10 +272,5 @@ def replace_verdict_marks(answer: str) -> str:
             if not any(start <= piece.start < end for start, end in quoted):
                 own[piece.start, piece.end] += _NAMES.get(piece.text, piece.text)
         names |= own
-    parts: list[str] = []
-    position = 0
-    for (start, end), name in sorted(names.items()):
-        if position <= start < end:
-            parts += answer[position:start], name
-            position = end
-    return "".join([*parts, answer[position:]])
+    ordered = ((start, end, name) for (start, end), name in sorted(names.items()) if start < end)
+    return replace_ranges(answer, ordered)

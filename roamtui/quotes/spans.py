@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from roamtui.document.library import Library
-from roamtui.text import Bounds, Span
+from roamtui.text import Bounds, Span, replace_ranges
 
 
 def widen_to_sections(library: Library, span: Span) -> Span:
@@ -34,13 +34,11 @@ def join_pages(library: Library, span: Span) -> str:
 
     The conversion of a file without titles adds one for each page, in the middle of sentences.
     """
-    text = library.clean_text(span)
-    pieces: list[str] = []
-    position = 0
-    for start, end in _iter_page_titles(library, span):
-        pieces += (text[position : start - span.start], " " * (end - start))
-        position = end - span.start
-    return "".join((*pieces, text[position:]))
+    titles = (
+        (start - span.start, end - span.start, " " * (end - start))
+        for start, end in _iter_page_titles(library, span)
+    )
+    return replace_ranges(library.clean_text(span), titles)
 
 
 def _iter_page_titles(library: Library, span: Span) -> Iterator[Bounds]:
