@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -155,17 +156,17 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
     return min(start, words.starts[first]), max(end, words.ends[after - 1])
 
 
+class _PlacedWord(NamedTuple):
+    word: Word
+    exact_gaps: bytes
+    start: int
+    end: int
+    edge: Edge
+
+
 class _WordReader:
     def __init__(self, text: str) -> None:
-        self._exact: list[str] = []
-        self._exact_gaps: list[bytes] = []
-        self._word_starts: array[int] = array("I")
-        self._word_ends: array[int] = array("I")
-        self._edges = bytearray()
-        self._flags = bytearray()
-        self._letters: list[str] = []
-        """The letters of each word."""
-        self._gaps: list[bytes] = []
+        self._words: list[_PlacedWord] = []
         self._text = text
         self._edge = Edge.NONE
         """What starts before the next word."""
@@ -184,16 +185,19 @@ class _WordReader:
 
     def get_words(self) -> TextWords:
         """Return the words that were read."""
-        rows = range(len(self._letters))
-        plain_rows = [row for row in rows if not self._flags[row] & WordFlag.NOTE]
+        placed = self._words
+        rows = range(len(placed))
+        letters = [(each.word.letters, each.word.gaps) for each in placed]
         return TextWords(
-            starts=self._word_starts,
-            ends=self._word_ends,
-            edges=bytes(self._edges),
-            flags=bytes(self._flags),
-            exact=_spell(self._exact, self._exact_gaps, rows),
-            letters=_spell(self._letters, self._gaps, rows),
-            plain_letters=_spell(self._letters, self._gaps, plain_rows),
+            starts=array("I", [each.start for each in placed]),
+            ends=array("I", [each.end for each in placed]),
+            edges=bytes([each.edge for each in placed]),
+            flags=bytes([each.word.flags for each in placed]),
+            exact=_spell([(f"{each.word.exact}{_SEPARATOR}", each.exact_gaps) for each in placed], rows),
+            letters=_spell(letters, rows),
+            plain_letters=_spell(
+                letters, [row for row in rows if not placed[row].word.flags & WordFlag.NOTE]
+            ),
         )
 
     def read_units(self, units: Iterable[Unit]) -> None:
@@ -305,21 +309,15 @@ class _WordReader:
         self._add(word, self._starts[shown[0]], self._ends[shown[-1]], in_brackets)
 
     def _add(self, word: Word, start: int, end: int, in_brackets: Sequence[bool] = ()) -> None:
-        exact = f"{word.exact}{_SEPARATOR}"
-        self._exact.append(exact)
-        self._exact_gaps.append(self._mark_brackets(exact, bytes(len(exact)), in_brackets))
-        self._letters.append(word.letters)
-        self._gaps.append(self._mark_brackets(word.letters, word.gaps, in_brackets))
-        self._word_starts.append(start)
-        self._word_ends.append(end)
-        self._edges.append(self._edge)
-        self._flags.append(word.flags)
+        exact_gaps = bytes(len(word.exact) + 1)
+        if any(in_brackets):
+            exact_gaps = self._mark_brackets(word.exact, exact_gaps, in_brackets)
+            word = word._replace(gaps=self._mark_brackets(word.letters, word.gaps, in_brackets))
+        self._words.append(_PlacedWord(word, exact_gaps, start, end, self._edge))
         self._edge = Edge.NONE
 
     def _mark_brackets(self, key: str, gaps: bytes, in_brackets: Sequence[bool]) -> bytes:
         """Return the gaps of a key with its figures marked that are in brackets."""
-        if not any(in_brackets):
-            return gaps
         brackets = Gap.BRACKETS | Gap.NEGATIVE if self._is_row else Gap.BRACKETS
         marked = bytearray(gaps)
         figures = (index for index, letter in enumerate(key) if letter.isdigit())
@@ -333,11 +331,12 @@ def _continue(word: Word, gap: Gap) -> Word:
     return word._replace(flags=word.flags | WordFlag.INSIDE, gaps=bytes([gap]) + word.gaps[1:])
 
 
-def _spell(keys: Sequence[str], gaps: Sequence[bytes], rows: Sequence[int]) -> Spelling:
+def _spell(keys: Sequence[tuple[str, bytes]], rows: Sequence[int]) -> Spelling:
+    """Spell some rows, each of which has a key and its gaps."""
     kept = [keys[row] for row in rows]
     return Spelling(
-        text="".join(kept),
+        text="".join([key for key, _ in kept]),
         rows=rows,
-        starts=array("I", accumulate(map(len, kept), initial=0)),
-        gaps=b"".join([gaps[row] for row in rows]),
+        starts=array("I", accumulate((len(key) for key, _ in kept), initial=0)),
+        gaps=b"".join([gaps for _, gaps in kept]),
     )
