@@ -24,10 +24,6 @@ def _text(state: ConversationState, line: int, width: int = 40, found: frozenset
     return tree.draw_line(line, width).plain
 
 
-def _reading(reading_id: str, *unfolded: str) -> ConversationState:
-    return replace(make_state(_LIBRARY, *unfolded), reading_id=reading_id)
-
-
 def test_an_opening_text_of_only_white_space_is_left_out_and_a_graft_is_unfolded_like_a_section() -> None:
     for opening, shown in (("\n", ["Top"]), ("Words.\n\n", ["", "Top"])):
         library = make_library(f"{opening}# Top\n\n# Host\n")
@@ -41,21 +37,14 @@ def test_an_opening_text_of_only_white_space_is_left_out_and_a_graft_is_unfolded
 
 def test_a_folded_line_carries_the_marks_of_what_it_hides() -> None:
     length, passwords = id_of(_LIBRARY, "Length"), id_of(_LIBRARY, "Passwords")
-    state = replace(make_state(_LIBRARY), cited=frozenset({passwords}))
-    assert _text(state, 2, found=frozenset({length, passwords})).rstrip() == "├ ▸ Security ❝⌕2"
-    assert _text(state, 1, found=frozenset({length})).rstrip() == "├ ▸ Leave"
-    unfolded = replace(state, unfolded=frozenset({id_of(_LIBRARY, "Security")}))
-    assert [_text(unfolded, line, found=frozenset({length})).rstrip() for line in (2, 3)] == [
-        "├ ▾ Security", "│ └ ▸ Passwords ❝⌕",
-    ]  # fmt: skip
-
-
-def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
-    reading = id_of(_LIBRARY, "Length")
-    assert "Security ¶" in _text(_reading(reading), 2)
-    assert "Passwords ¶" in _text(_reading(reading, "Security"), 3)
-    assert "¶" not in _text(_reading(reading, "Security"), 2)
-    assert "Length ¶" in _text(_reading(reading, "Security", "Passwords"), 4)
+    found = frozenset({length, passwords})
+    for unfolded, lines in (
+        ((), ["├ ▸ Leave", "├ ▸ Security ❝¶⌕2"]),
+        (("Security",), ["├ ▸ Leave", "├ ▾ Security", "│ └ ▸ Passwords ❝¶⌕2"]),
+        (("Security", "Passwords"), ["├ ▸ Leave", "├ ▾ Security", "│ └ ▾ Passwords ❝⌕", "│   └ · Length ¶⌕"]),
+    ):
+        state = replace(make_state(_LIBRARY, *unfolded), cited=frozenset({passwords}), reading_id=length)
+        assert [_text(state, line, found=found).rstrip() for line in range(1, len(lines) + 1)] == lines
 
 
 def test_marks_are_readable_without_colour() -> None:
