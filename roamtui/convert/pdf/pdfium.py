@@ -84,6 +84,10 @@ _LETTER_GAP_MAX = 1.5
 _WORD_GAP_MIN = 0.1
 """Minimum difference, in letter heights, between a gap of two words and a gap inside a spaced word."""
 _TESSERACT_FONT = "GlyphLessFont"
+_LINE_WIDTH_MAX = 3.0
+"""Maximum width of a line between two cells, in points."""
+_LINES_MAX = 2_000
+"""A page with more vertical lines is a drawing, such as a map."""
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
@@ -105,6 +109,14 @@ class PageLink(Struct, frozen=True, kw_only=True):
     bottom: float
     page: int
     """0-based."""
+
+
+class VerticalLine(NamedTuple):
+    """A vertical line that is drawn on a page, such as one between two cells of a table."""
+
+    x: float
+    top: float
+    bottom: float
 
 
 class TocEntry(Struct, frozen=True, kw_only=True):
@@ -224,6 +236,10 @@ class PdfPage:
         self._buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
+        # The text may be rotated by quarter turns. Seven characters decide.
+        count = max(0, pdfium.FPDFText_CountChars(text))
+        rotations = [self._read_turn(count * part // 8, 4) for part in range(1, 8)]
+        self._rotation = max(range(4), key=rotations.count)
 
     def is_blank(self) -> bool:
         """Return whether nothing is drawn on the page, not even an image."""
@@ -250,6 +266,20 @@ class PdfPage:
         pdfium.FPDFBitmap_Destroy(bitmap)
         return pixels
 
+    def read_vertical_lines(self) -> list[VerticalLine]:
+        """Return the vertical lines on the page, or none if there are too many for a table."""
+        lines: list[VerticalLine] = []
+        left, low, right, high = (ctypes.c_float() for _ in range(4))
+        for number in range(pdfium.FPDFPage_CountObjects(self._page)):
+            drawn = pdfium.FPDFPage_GetObject(self._page, number)
+            if pdfium.FPDFPageObj_GetType(drawn) == pdfium.FPDF_PAGEOBJ_PATH:
+                pdfium.FPDFPageObj_GetBounds(drawn, left, low, right, high)
+                bounds = left.value, right.value, low.value, high.value
+                x0, x1, top, bottom = _rotate_box(*bounds, self._rotation)
+                if x1 - x0 < min(_LINE_WIDTH_MAX, bottom - top):
+                    lines.append(VerticalLine((x0 + x1) / 2, top, bottom))
+        return lines if len(lines) <= _LINES_MAX else []
+
     def read_words(self) -> list[PageWord]:
         """Return the words in drawing order."""
         count = max(0, pdfium.FPDFText_CountChars(self._text))
@@ -259,9 +289,7 @@ class PdfPage:
         if len(text) != count:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-        # The text may be rotated by quarter turns. Seven characters decide.
-        rotations = [self._read_turn(len(text) * part // 8, 4) for part in range(1, 8)]
-        rotation = max(range(4), key=rotations.count)
+        rotation = self._rotation
         left, right, top, bottom = -math.inf, math.inf, -math.inf, math.inf
         box = self._box
         pdfium.FPDF_GetPageBoundingBox(self._page, box)

@@ -1,13 +1,14 @@
 """Group the words of a page into rows in reading order, with cells separated by wide gaps."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from statistics import median
 
 from msgspec import Struct
 
-from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
+from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, VerticalLine
 from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
 from roamtui.convert.pdf.right_to_left import has_right_to_left, is_right_to_left, to_logical_order
 from roamtui.convert.pdf.words import (
@@ -20,7 +21,7 @@ from roamtui.convert.pdf.words import (
     is_superscript,
 )
 from roamtui.markdown.figures import is_figure
-from roamtui.text import DASHES
+from roamtui.text import DASHES, Bounds
 
 _SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that is a space. A narrower gap is a space only if the PDF has a space
@@ -29,6 +30,10 @@ _INITIAL_LINES_MIN = 2
 """Minimum height of the first letter of a chapter, in lines. The rest of its word is in the first one."""
 _RAISED_GAP = 0.15
 """Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
+_CELL_LINES_MAX = 20
+"""A line that is higher than this many letters is beside a column of a page or a box, not beside cells."""
+_LINE_OVERLAP = 1.0
+"""How far the box of a letter may reach over a line beside it, in points."""
 _WIDE_GAP = 1.5
 """Minimum wide gap between cells, in letter heights."""
 _FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
@@ -82,6 +87,10 @@ class PageRow(Struct):
     """Whether it belongs to a table, or has words in another direction than most of the page."""
     is_listed: bool = False
     """Whether it belongs to a contents page."""
+    is_ruled: bool = False
+    """Whether it has several cells, and vertical lines on both sides of each."""
+    frame: Bounds | None = None
+    """Top and bottom of the shortest line beside its cells. Lines of the same cells have the same frame."""
     text: str = ""
     x0: float = 0.0
     x1: float = 0.0
@@ -98,8 +107,8 @@ class PageRow(Struct):
 
 
 def is_wide_gap(before: PageCell, cell: PageCell, row: PageRow) -> bool:
-    """Return whether the gap between two cells is too wide for one between words of a justified line."""
-    return cell.x0 - before.x1 > _WIDE_GAP * row.size
+    """Return whether the gap between two cells is ruled, or too wide for words of a justified line."""
+    return row.is_ruled or cell.x0 - before.x1 > _WIDE_GAP * row.size
 
 
 def has_wide_gap(row: PageRow) -> bool:
@@ -107,9 +116,19 @@ def has_wide_gap(row: PageRow) -> bool:
     return any(is_wide_gap(before, cell, row) for before, cell in pairwise(row.cells))
 
 
-def make_row(words: Sequence[PageWord]) -> PageRow:
-    """Make a row from words that are sorted from left to right."""
+def make_row(words: Sequence[PageWord], lines: Sequence[VerticalLine] = ()) -> PageRow:
+    """Make a row from words that are sorted from left to right.
+
+    Vertical `lines` divide its cells if there is one on both sides of each cell.
+    """
     size = compute_letter_height(words)
+    top, bottom = words[0].top + _LINE_OVERLAP, words[0].bottom - _LINE_OVERLAP
+    height_max = _CELL_LINES_MAX * size
+    crossing = [
+        line
+        for line in lines
+        if line.top < top and bottom < line.bottom and line.bottom - line.top < height_max
+    ]
     gap_max = CELL_GAP * size
     touching = _SPACE_GAP * size
     cells: list[PageCell] = []
@@ -122,8 +141,12 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
             cell.x1 = max(word.x1, cell.x1)
             before = word
             continue
+        is_divided = index > 0 and any(
+            before.x1 - _LINE_OVERLAP < line.x < word.x0 + _LINE_OVERLAP for line in crossing
+        )
         if (
             cell is None
+            or is_divided
             or gap > gap_max
             or (gap > touching and _starts_column(cells, base.text, words, index))
         ):
@@ -143,7 +166,19 @@ def make_row(words: Sequence[PageWord]) -> PageRow:
         before = base = word
     if len(cells) > 1:
         cells = _join_marks(cells, size)
-    return _build_row(cells, words, size)
+    row = _build_row(cells, words, size)
+    edges = sorted(line.x for line in crossing)
+    places = [bisect_right(edges, (cell.x0 + cell.x1) / 2) for cell in cells]
+    if len(edges) > 2 and len({0, len(edges), *places}) == len(cells) + 2:  # each is alone between two lines
+        row.is_ruled = len(cells) > 1
+        for cell, place in zip(cells, places, strict=True) if row.is_ruled else ():
+            cell.x0 = edges[place - 1]
+            cell.x1 = edges[place]
+        row.refresh()
+        shortest = min(crossing, key=lambda line: line.bottom - line.top)
+        row.frame = round(shortest.top), round(shortest.bottom)
+        return row
+    return make_row(words) if crossing else row
 
 
 def _starts_column(cells: Sequence[PageCell], last: str, words: Sequence[PageWord], index: int) -> bool:
@@ -247,6 +282,7 @@ def _join_initials(words: Sequence[PageWord]) -> list[PageWord]:
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words = page.read_words()
+    lines = page.read_vertical_lines()
     rotated = [word for word in words if word.is_rotated]
     words = _join_initials([word for word in words if not word.is_rotated])
     rows: list[PageRow] = []
@@ -257,7 +293,7 @@ def read_rows(page: PdfPage) -> list[PageRow]:
         else:
             for word in group:
                 word.text = to_logical_order(word.text) if has_right_to_left(word.text) else word.text
-            row = make_row(group)
+            row = make_row(group, lines)
         rows.append(row)
     if rotated:
         rows.append(_make_whole_row(rotated))

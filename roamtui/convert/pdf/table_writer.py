@@ -81,25 +81,36 @@ def _join_lines(rows: Sequence[PageRow], lines: Sequence[list[str]], join: Join)
     Lines of one row are closer together than rows are, or a cell continues with a small letter.
     """
     near = compute_line_gap(rows)
+    frames = {row.frame for row in rows}
+    is_framed = len(frames) > 1 and None not in frames
     groups: list[list[list[str]]] = []
-    for number, line in enumerate(lines):
-        if number and 0 < rows[number].top - rows[number - 1].top < near:
+    above: PageRow | None = None
+    for row, line in zip(rows, lines, strict=True):
+        is_near = above is not None and 0 < row.top - above.top < near
+        if above is not None and (row.frame == above.frame if is_framed else is_near):
             groups[-1].append(line)
         else:
             groups.append([line])
-    has_figures = any(map(is_data_row, rows))
+        above = row
+    has_figures = not is_framed and any(map(is_data_row, rows))
     # how many lines of each group have the figures of a row, or a word in each column
     counts = [sum(any(line[1:]) if has_figures else all(line) for line in group) for group in groups]
-    are_rows = has_figures or max(counts) < 2
+    are_rows = has_figures or not any(map(_has_rows, groups))
     joined: list[list[str]] = []
     for group, count in zip(groups, counts, strict=True):
-        is_row = are_rows and count == 1
+        is_row = are_rows and (count == 1 or is_framed)
         for line in [[reduce(join, cells) for cells in zip(*group, strict=True)]] if is_row else group:
             if joined and (_continues_cell(joined[-1], line) or _continues_label(joined[-1], line)):
                 joined[-1] = [*map(join, joined[-1], line)]
             else:
                 joined.append(line)
     return joined
+
+
+def _has_rows(lines: Sequence[list[str]]) -> bool:
+    """Return whether lines are several rows: two have a word in each column, or figures in the same one."""
+    columns = zip(*lines, strict=True)
+    return sum(map(all, lines)) > 1 or any(sum(map(is_printed_figure, column)) > 1 for column in columns)
 
 
 def _continues_cell(above: Sequence[str], line: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from roamtui.convert.pdf.pdfium import PageLink
 from roamtui.convert.pdf.rows import PageCell, PageRow, has_wide_gap
+from roamtui.convert.pdf.titles import LARGE_RATIO
 from roamtui.convert.pdf.words import SUPERSCRIPT
 from roamtui.markdown.figures import FIGURE
 
@@ -155,7 +156,8 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
     has_amounts = not _is_year_row(rows[start])
     for index in range(start + 1, len(rows)):
         row = rows[index]
-        if row.top < rows[index - 1].top:
+        is_title = rows[last].is_ruled and row.frame is None and row.size > LARGE_RATIO * rows[start].size
+        if is_title or row.top < rows[index - 1].top:
             break
         starts_table = has_amounts and _starts_header(row, rows[last])
         if is_data_row(row) or (_has_same_cells(row, rows[last]) and not starts_table):
@@ -166,7 +168,11 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
             last = index
         elif starts_table or _is_outside(row, rows[start].size) or index - last > _PLAIN_ROWS_MAX:
             break
-    return last + 1
+    end = last + 1
+    if rows[start].is_ruled:  # further lines of its last rows
+        framed = takewhile(lambda row: row.frame is not None, rows[end : end + _PLAIN_ROWS_MAX])
+        end += len([*framed])
+    return end
 
 
 def _has_same_cells(row: PageRow, above: PageRow) -> bool:
@@ -208,7 +214,9 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
             if start == body.start:
                 end = index + 1
             start = index
-        elif len(row.cells) > 1 or (start < body.start and rows[index + 1].top - row.top > row.size):
+        elif len(row.cells) > 1 or (
+            start < body.start and row.frame is None and rows[index + 1].top - row.top > row.size
+        ):
             break
     while end in body[:-1] and _continues_header(rows[end], left):
         end += 1
@@ -225,6 +233,10 @@ def _detect_columns(rows: Sequence[PageRow], header_row_count: int) -> list[Colu
     """Return the columns of a table of figures. The labels start at the left edge of the table."""
     edge = min(row.x0 for row in rows)
     body = rows[header_row_count:]
+    if all(row.is_ruled for row in filter(is_data_row, body)):
+        cell_count = max(len(row.cells) for row in body)
+        whole = (row for row in body if len(row.cells) == cell_count)
+        return _join_columns(Column(cell.x0, cell.x1) for row in whole for cell in row.cells)
     figures: list[Column] = []
     for row in filter(is_data_row, body):
         has_label = not is_printed_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
@@ -273,9 +285,11 @@ def _find_word_table(rows: Sequence[PageRow], low: int, start: int) -> PageTable
         joined = _add_cells(columns, row)
         if len(joined) < max(2, len(columns)) or (index > start and row.top <= rows[index - 1].top):
             break
+        if (row.frame is None) != (rows[start].frame is None):
+            break
         aligned = [cell for cell in row.cells if any(are_aligned(cell, model) for model in models)]
         is_new = len(aligned) < len(row.cells)
-        if models and is_new and (not aligned or len(joined) == len(columns)):
+        if models and is_new and row.frame is None and (not aligned or len(joined) == len(columns)):
             break
         models += [cell for cell in row.cells if cell not in aligned]
         columns = joined
@@ -284,7 +298,9 @@ def _find_word_table(rows: Sequence[PageRow], low: int, start: int) -> PageTable
         if len(row.cells) > 1 or row.x0 > columns[0][1]:
             end = index + 1
     # code with wide spaces and diagrams leave most rows incomplete
-    if len(counts) < _WORD_ROWS_MIN or 2 * sum(count >= len(columns) for count in counts) <= len(counts):
+    is_ruled = any(row.is_ruled for row in rows[start:end])
+    complete = sum(count >= len(columns) for count in counts)
+    if not is_ruled and (len(counts) < _WORD_ROWS_MIN or 2 * complete <= len(counts)):
         return None
     first = start
     while first > low and len(rows[first - 1].cells) > 1 and rows[first - 1].top < rows[first].top:

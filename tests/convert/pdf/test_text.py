@@ -258,6 +258,46 @@ def test_what_was_typed_into_a_form_is_read_and_links_stay(kind: str) -> None:
         assert [(link.top, link.page) for link in page.links] == [(-610, 0)]
 
 
+def _draw_table(*rows: tuple[str, ...], top: int = 700) -> str:
+    """Draw a table with a line on both sides of each cell. A slash divides the lines of a cell."""
+    edges = (70, 150, 330, 370, 410)
+    drawn: list[str] = []
+    for row in rows:
+        height = 14 * max(cell.count("/") + 1 for cell in row) + 4
+        drawn += (f"{x} {top - height} 0.5 {height} re f" for x in edges[: len(row) + 1])
+        for x, cell in zip(edges, row, strict=False):
+            for number, line in enumerate(cell.split("/")):
+                drawn.append(f"BT /F1 11 Tf {x + 2} {top - 13 - 14 * number} Td ({line}) Tj ET")
+        top -= height
+    return "\n".join(drawn)
+
+
+def test_lines_divide_the_cells_and_the_rows_of_a_table() -> None:
+    duties = _draw_table(
+        ("Role", "Duty", "Fee"),
+        ("Harbour master", "keeps order on the quays, and/signs each permit", "10"),
+        ("Pilot", "brings vessels in/and out", "12"),
+        ("Clerk of works", "inspects the piles", "a small/sum"),
+    )
+    after = "BT /F1 11 Tf 72 520 Td (Deputies act if the holder is absent.) Tj ET"
+    assert _convert_page(f"{duties}\n{after}").partition("\n\n")[2] == (
+        "| Role | Duty | Fee |\n| --- | --- | --- |\n"
+        "| Harbour master | keeps order on the quays, and signs each permit | 10 |\n"
+        "| Pilot | brings vessels in and out | 12 |\n"
+        "| Clerk of works | inspects the piles | a small sum |\n\n"
+        "Deputies act if the holder is absent."
+    )
+
+
+def test_a_mark_in_a_table_with_lines_and_empty_cells_stays_in_its_column() -> None:
+    marks = _draw_table(
+        ("Item", "Sort", "Yes", "No"), ("Flares", "three years old", "x", ""), ("Jackets", "new", "", "x")
+    )
+    assert _convert_page(marks).endswith(
+        "| Item | Sort | Yes | No |\n| Flares | three years old | x |  |\n| Jackets | new |  | x |"
+    )
+
+
 def test_text_outside_the_visible_page_is_left_out() -> None:
     stream = "BT /F1 11 Tf 1 0 0 1 20 700 Tm (14) Tj 80 0 Td (seen by all) Tj ET"
     assert _convert_page(stream, page="/CropBox [60 0 612 792]") == "# Page 1: seen by all\n\nseen by all"
