@@ -121,7 +121,10 @@ def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
         words = read_words(excerpt)
         for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
-            has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
+            # an ellipsis at an edge may be apart from the words, as in `Fee <b>…`
+            start = words.ends[runs[0].start - 1] if runs[0].start else 0
+            end = words.starts[runs[-1].stop] if runs[-1].stop < len(words) else len(excerpt)
+            has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(excerpt, start, end))
             is_within = within[0] <= match.start and match.end <= within[1]
             if has_ellipses and is_within:
                 yield match
