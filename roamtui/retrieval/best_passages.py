@@ -25,7 +25,15 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code, List, Table
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.quoted_sentence import KeySentence
-from roamtui.markdown.units import Unit, get_unit, read_units, read_visible_line, split_sentences, split_unit
+from roamtui.markdown.units import (
+    Unit,
+    UnitKind,
+    get_unit,
+    read_units,
+    read_visible_line,
+    split_sentences,
+    split_unit,
+)
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.retrieval import policy
@@ -337,16 +345,20 @@ def _needs_whole(text: str, best: _Sentence, sentences: Sequence[_Sentence]) -> 
 def _read_around(text: str, sentence: _Sentence, matcher: TermMatcher) -> KeySentence:
     """Read a sentence with its neighbours in the paragraph, up to `SENTENCE_EXCERPT_TOKENS`.
 
-    With it go the paragraphs that its sentence continues in, and the items above and below an item. A very
-    long sentence is cut around the words of the question.
+    With it go the paragraphs that its sentence continues in, and the items above and below an item. A line of
+    code has the lines around it. A very long sentence is cut around the words of the question.
     """
     unit = get_unit(text, sentence.start)
+    units = read_units(text).units
+    if unit.kind is UnitKind.CODE:
+        start, end = find_passage(text, unit.start, policy.SENTENCE_EXCERPT_TOKENS) or (unit.start, unit.end)
+        lines = (sanitise_line(other.line) for other in units if start <= other.start < end)
+        return KeySentence(cut_around_terms(" ".join(lines), matcher, policy.KEY_SENTENCE_WIDTH_MAX))
     paragraph = text[unit.start : unit.end]
     bounds = find_passage(paragraph, sentence.start - unit.start, policy.SENTENCE_EXCERPT_TOKENS)
     if bounds is None or not unit.kind.has_sentences:
         return sentence.key_sentence
     words = read_visible_line(paragraph[slice(*bounds)])
-    units = read_units(text).units
     index = units.index(unit)
     if bounds[0] == 0:
         above = [units[lead] for lead in unit.leads if units[lead].list_end]

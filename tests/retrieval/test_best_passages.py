@@ -59,10 +59,21 @@ def test_a_very_long_sentence_is_cut_around_the_words_of_the_question() -> None:
 
 
 def test_code_is_shown_whole_up_to_the_length_of_a_list() -> None:
-    lines = [f"berth --number {number}" for number in range(policy.SENTENCES_MAX + 1)]
-    for count, shown in ((len(lines) - 1, ""), (len(lines), lines[0])):
+    lines = [f"berth --number {number} --from {number} --to {number + 1} --paid" for number in range(40)]
+    for count, is_whole in ((policy.SENTENCES_MAX, True), (len(lines), False)):
         text = "\n".join(("Run:", "", "```", *lines[:count], "```", ""))
-        assert _read_likeliest("berth number 0", text).words == shown
+        assert (_read_likeliest("berth number 0", text).words == "") is is_whole
+
+
+@pytest.mark.parametrize("margin", ["", "  "])
+def test_a_line_of_code_is_shown_with_the_lines_around_it(margin: str) -> None:
+    others = [f"option_{number} = {number}" for number in range(40)]
+    code = ["```", *others, "[retry]", "# attempts = 1 turns it off", "attempts = 3", *others, "```"]
+    item = "- Change the file:\n\n" if margin else ""
+    text = item + "".join(f"{margin}{line}\n" for line in code)
+    shown = _read_likeliest("How do I stop it from retrying?", text).words
+    assert "option_39 = 39 [retry] # attempts = 1 turns it off attempts = 3" in shown
+    assert len(shown) < len(text) / 3
 
 
 def test_a_table_whose_rows_no_word_tells_apart_is_shown_whole_up_to_eight_lines() -> None:
