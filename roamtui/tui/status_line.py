@@ -148,7 +148,7 @@ class HintLine(ClickableLine):
         ids = [action.id for scope in scopes for action in self._keys.iter_actions(scope) if action.is_hinted]
         if self.scope is Scope.INPUT:
             ids.insert(1, "global.back")
-        elif self.has_matches:
+        elif self.has_matches and self.scope is not Scope.CHAT:
             ids = [*_MATCH_HINTS, *ids]
         if self.scope in SECTION_PANES:
             ids = ["global.go_question", *ids]

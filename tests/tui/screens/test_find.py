@@ -164,8 +164,11 @@ async def test_whichever_pane_had_the_focus_a_match_is_read_in_the_reader_where_
         await find(ui, "rye")
         await ui.press_until(lambda: ui.reader.has_focus and ui.app.screen is ui.main, "enter")
         assert "next match" in ui.text
-        ui.focus(Scope.INPUT)
-        await ui.wait_until(lambda: "next match" not in ui.text)  # there, n is text
+        for typing in (Scope.INPUT, Scope.CHAT):  # there, n is text
+            ui.focus(typing)
+            await ui.wait_until(lambda: "next match" not in ui.text)
+            ui.focus(Scope.READER)
+            await ui.wait_until("next match")
 
 
 async def test_a_section_whose_title_has_the_words_comes_before_its_subsections() -> None:
