@@ -151,7 +151,7 @@ class BackgroundWork:
         """Say below an answer if the document has changed on disk since the text that it quotes was read."""
         await self._check_document()
         if self.reloader.is_outdated and not self._reloads:
-            words = f"This text has changed on disk since it was read · {self._reload_key} to reload"
+            words = f"The text had changed on disk before this answer ended · {self._reload_key} to reload"
             self._screen.post_message(NoticeRaised(words))
 
     async def _reload(self) -> None:

@@ -87,7 +87,7 @@ async def test_a_change_is_told_also_below_an_answer_and_read_by_a_key(file: Pat
         write(file, f"{CHANGED}\0")
         ui.main.background_work.reloader._next_check_at = 0.0
         deck = await open_deck(ui)
-        await ui.wait_until("This text has changed on disk since it was read · f5 to reload")
+        await ui.wait_until("The text had changed on disk before this answer ended · f5 to reload")
         assert "Document changed on disk · f5 to reload" in ui.text
         assert "Flour" not in ui.text
         await ui.press_until("Reloaded", "f5")
