@@ -167,6 +167,10 @@ _PIECE_LENGTH = 1_000_000
 """Number of characters that are encoded at once, so that a long text is never copied whole."""
 
 
+BYTES_PER_TOKEN = 4
+"""Bytes of a token, where the text itself is not there to be counted."""
+
+
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of `text`: 0 only if it is empty."""
     total = 0.0
@@ -248,12 +252,20 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
 def split_parts(text: str, part_tokens: int) -> list[Bounds]:
     """Split `text` into parts of about `part_tokens` tokens. They cover the whole text.
 
-    A part ends at a blank line, or else at a line end, or else at a space, or else anywhere.
+    For the places where parts end, see `split_at_length`.
     """
     tokens = estimate_tokens(text)
     if tokens <= part_tokens:
         return [(0, len(text))]
-    length = max(1, len(text) * part_tokens // tokens)
+    return split_at_length(text, max(1, len(text) * part_tokens // tokens))
+
+
+def split_at_length(text: str, length: int) -> list[Bounds]:
+    """Split `text` into parts of at most `length` characters, and one more if that is inside a line end.
+
+    They cover the whole text. A part ends at a blank line, or else at a line end, or else at a space, or else
+    anywhere.
+    """
     parts: list[Bounds] = []
     start = 0
     while start < len(text):

@@ -23,8 +23,8 @@ from roamtui.models.repetition import RepetitionGuard
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.models.usage import UsageMeter, add_cost, estimate_request
 from roamtui.models.worker_protocol import ProviderError
+from roamtui.text import BYTES_PER_TOKEN
 
-_BYTES_PER_TOKEN = 4
 _SHORT_REPLY_TOKENS = 100
 """Assumed tokens of the reply of `complete_once`: a list of numbers or a summary."""
 
@@ -66,8 +66,8 @@ async def read_reply(
                     yield reply_event
                 # thoughts may be longer than an answer, but some servers let them fill the window
                 answer_tokens = model.answer_tokens_max or model.window_tokens
-                exceeds_limit = received_bytes - thoughts_bytes > answer_tokens * _BYTES_PER_TOKEN
-                fills_window = received_bytes > model.window_tokens * _BYTES_PER_TOKEN
+                exceeds_limit = received_bytes - thoughts_bytes > answer_tokens * BYTES_PER_TOKEN
+                fills_window = received_bytes > model.window_tokens * BYTES_PER_TOKEN
                 if is_repeated or exceeds_limit or fills_window:
                     ending = ReplyFinished("repeated" if is_repeated else "length")
                     break
@@ -113,7 +113,7 @@ async def _stream_counted(
         raise
     finally:
         if needs_estimate:
-            written = replace(sent, output_tokens=written_bytes // _BYTES_PER_TOKEN, cost_usd=None)
+            written = replace(sent, output_tokens=written_bytes // BYTES_PER_TOKEN, cost_usd=None)
             meter.add(add_cost(written, model.facts.prices))
 
 

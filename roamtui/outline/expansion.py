@@ -35,7 +35,15 @@ from roamtui.outline.missing_text import count_span_tokens, has_all_text, has_te
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
-from roamtui.text import Span, estimate_tokens, format_count, format_tokens, shorten, split_parts
+from roamtui.text import (
+    Span,
+    estimate_tokens,
+    format_count,
+    format_tokens,
+    replace_ranges,
+    shorten,
+    split_parts,
+)
 
 _LIST_TOKENS = 2_300
 """Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten
@@ -395,9 +403,4 @@ def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None
 
 def insert_marks(text: str, marks: Mapping[int, str]) -> str:
     """Insert marks into a text at their offsets."""
-    parts = []
-    position = 0
-    for offset in sorted(marks):
-        parts += [text[position:offset], marks[offset]]
-        position = offset
-    return "".join([*parts, text[position:]])
+    return replace_ranges(text, ((offset, offset, mark) for offset, mark in sorted(marks.items())))

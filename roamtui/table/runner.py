@@ -33,7 +33,7 @@ from roamtui.sources.read import is_path
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell, recheck_cell
 from roamtui.table.columns import Column
 from roamtui.table.store import ResultRow, ResultTable, TableLog
-from roamtui.text import format_count, format_token_count
+from roamtui.text import BYTES_PER_TOKEN, format_count, format_token_count
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
@@ -43,7 +43,6 @@ _CELL_USAGE = Usage(input_tokens=9_000, output_tokens=300, cost_usd=None)
 """Expected usage of the first cell: 2.6 requests of 3,400 tokens (docs/benchmarks.md)."""
 _REQUEST_TOKENS = 1_000
 """System text, tools, instructions and question of one request. A short document comes whole with them."""
-_BYTES_PER_TOKEN = 4
 
 
 class TablePlan(Struct, frozen=True, kw_only=True):
@@ -317,7 +316,7 @@ def _estimate_usage(table: ResultTable, model: Model, count: int) -> Usage:
 
 def _expect_usage(row: ResultRow) -> Usage:
     stamp = stamp_path(Path(row.source)) if is_path(row.source) else None
-    tokens = WHOLE_TOKENS_MAX + 1 if stamp is None else stamp[1] // _BYTES_PER_TOKEN
+    tokens = WHOLE_TOKENS_MAX + 1 if stamp is None else stamp[1] // BYTES_PER_TOKEN
     if tokens > WHOLE_TOKENS_MAX:
         return _CELL_USAGE
     return replace(_CELL_USAGE, input_tokens=_REQUEST_TOKENS + tokens)

@@ -21,7 +21,7 @@ from roamtui.document.parse import parse_document
 from roamtui.markdown.fences import FENCE, update_fence
 from roamtui.markdown.table_header import find_header_above
 from roamtui.outline.labels import format_node_title
-from roamtui.text import compute_body_start, split_parts
+from roamtui.text import compute_body_start, split_at_length
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""
@@ -29,7 +29,6 @@ CHUNK_LENGTH = 3_000
 """In characters. A chunk ends at the first suitable position after this length."""
 CHUNK_LENGTH_MAX = 12_000
 """In characters. A longer chunk without a suitable position is split at any line ends, or within a line."""
-_PART_TOKENS = CHUNK_LENGTH_MAX // 4
 _FENCE_OR_BLANK = re.compile(
     rf"^(?P<fence> {{0,3}}{FENCE})|^[ \t]*(?:\r\n?|\n)(?=(?P<next>\S))", re.MULTILINE
 )
@@ -123,10 +122,7 @@ def _split_at_blank_lines(text: str, start: int, end: int) -> Iterator[TextChunk
 def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
     """Yield one chunk, or several if the span is too long for one."""
     prefix = ""
-    parts = [(0, end - start)]
-    if end - start > CHUNK_LENGTH_MAX:
-        parts = split_parts(text[start:end], _PART_TOKENS)
-    for first, last in parts:
+    for first, last in split_at_length(text[start:end], CHUNK_LENGTH_MAX - len("\n")):
         bounds = start + first, start + last
         yield TextChunk(start=bounds[0], end=bounds[1], prefix=prefix, is_continued=bounds[1] < end)
         prefix = make_parser_context(text, *bounds, prefix) if text[bounds[1] - 1] in "\r\n" else ""

@@ -25,6 +25,14 @@ def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> N
     assert all(0 < chunk.end - chunk.start <= CHUNK_LENGTH_MAX for chunk in chunks)
 
 
+@pytest.mark.parametrize("sign", ["-", " ", "a", "\t", "漢", "\r\n"])
+def test_chunks_of_a_long_line_are_short_whatever_it_is_made_of(sign: str) -> None:
+    text = f"x{sign * 40_000}x"
+    chunks = split_chunks(text, 0, len(text), [])
+    assert "".join(text[chunk.start : chunk.end] for chunk in chunks) == text
+    assert max(chunk.end - chunk.start for chunk in chunks) <= CHUNK_LENGTH_MAX
+
+
 @pytest.mark.parametrize("fence", ["```", "~~~~", "   ```"])
 def test_nothing_is_cut_inside_a_fence(fence: str) -> None:
     text = f"Before.\n\n{fence}py\n" + "code = 1\n\n> ```\n- ```\n\n" * 2_000 + f"{fence}\n\nAfter.\n"
