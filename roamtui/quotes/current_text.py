@@ -296,8 +296,8 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         span = place.found.span
         holder = library.find_node_at(span.doc, span.start) if is_gone else None
         is_elsewhere = was_elsewhere or status is ClaimStatus.MOVED
-        section_id = holder or citation.section_id
-        again = make_found_citation(section_id, library, quote, place.found, is_elsewhere=is_elsewhere)
+        place_id = holder or citation.section_id
+        again = make_found_citation(place_id, library, quote, place.found, is_elsewhere=is_elsewhere)
         if former is not None and quote in library.clean_text(former):
             again = replace(again, span=former)  # the span of a passage has the marks around its words too
         if citation.surroundings is None and not citation.is_changed:  # a passage has no surroundings

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import unescape
-from itertools import islice, product
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -113,12 +113,23 @@ def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQu
 
 def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
     """Yield the places of a quote in a part of a text: the exact ones, then all as written otherwise."""
-    variants = _read_quote(quote)
+    if not _read_quote(quote):
+        return
+    likely: list[Bounds] = []
     places_max = None if is_long_quote(quote) else _SHORT_PLACES_MAX
-    likely = [*islice(list_likely_places(quote, text), places_max)] if variants else []
-    for is_exact, bounds, variant in product((True, False), likely, variants):
-        excerpt = text[slice(*bounds)]
-        words = read_words(excerpt)
+    for bounds in islice(list_likely_places(quote, text), places_max):  # the first often has the quote
+        likely.append(bounds)
+        yield from _iter_matches(quote, text, bounds, within, is_exact=True)
+    for bounds in likely:
+        yield from _iter_matches(quote, text, bounds, within, is_exact=False)
+
+
+def _iter_matches(
+    quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
+) -> Iterator[QuoteMatch]:
+    excerpt = text[slice(*bounds)]
+    words = read_words(excerpt)
+    for variant in _read_quote(quote):
         for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             # an ellipsis at an edge may be apart from the words, as in `Fee <b>…`
@@ -220,9 +231,11 @@ def _has_sign(part: _QuotePart, text: str, words: TextWords, run: range) -> bool
 
 def _find_runs(part: TextWords, words: TextWords, *, is_exact: bool) -> Iterator[range]:
     """Yield the places of a part: by its exact keys, or by its letters with notes, then without any."""
-    exact = (part.exact, words.exact)
-    loose = (part.letters, words.letters), (part.plain_letters, words.plain_letters)
-    for quoted, spelling in (exact,) if is_exact else loose:
+    pairs = [(part.exact, words.exact)] if is_exact else [(part.letters, words.letters)]
+    has_notes = part.plain_letters is not part.letters or words.plain_letters is not words.letters
+    if has_notes and not is_exact:
+        pairs.append((part.plain_letters, words.plain_letters))
+    for quoted, spelling in pairs:
         notes = _place_notes(part, quoted, range(len(quoted.rows)))
         for indices in islice(spelling.iter_runs(quoted.text), _MATCHES_MAX):
             run = range(spelling.rows[indices.start], spelling.rows[indices.stop - 1] + 1)

@@ -108,7 +108,7 @@ class TextWords(Struct, frozen=True, kw_only=True):
     """The exact keys, each with a separator at its end."""
     letters: Spelling
     plain_letters: Spelling
-    """The letters without note marks and list numbers."""
+    """The letters without note marks and list numbers; `letters` itself if there are none."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -187,17 +187,17 @@ class _WordReader:
         """Return the words that were read."""
         placed = self._words
         rows = range(len(placed))
-        letters = [(each.word.letters, each.word.gaps) for each in placed]
+        plain_rows = [row for row in rows if not placed[row].word.flags & WordFlag.NOTE]
+        keys = [(each.word.letters, each.word.gaps) for each in placed]
+        letters = _spell(keys, rows)
         return TextWords(
             starts=array("I", [each.start for each in placed]),
             ends=array("I", [each.end for each in placed]),
             edges=bytes([each.edge for each in placed]),
             flags=bytes([each.word.flags for each in placed]),
             exact=_spell([(f"{each.word.exact}{_SEPARATOR}", each.exact_gaps) for each in placed], rows),
-            letters=_spell(letters, rows),
-            plain_letters=_spell(
-                letters, [row for row in rows if not placed[row].word.flags & WordFlag.NOTE]
-            ),
+            letters=letters,
+            plain_letters=letters if len(plain_rows) == len(rows) else _spell(keys, plain_rows),
         )
 
     def read_units(self, units: Iterable[Unit]) -> None:
@@ -305,7 +305,9 @@ class _WordReader:
             self._sentence_ends.pop()
             self._edge = max(self._edge, Edge.SENTENCE)
         shown = range(offset + word.start, offset + word.end)
-        in_brackets = [at in self._bracketed for at in shown if self._visible[at].isdigit()]
+        in_brackets: list[bool] = []
+        if self._bracketed:
+            in_brackets = [at in self._bracketed for at in shown if self._visible[at].isdigit()]
         self._add(word, self._starts[shown[0]], self._ends[shown[-1]], in_brackets)
 
     def _add(self, word: Word, start: int, end: int, in_brackets: Sequence[bool] = ()) -> None:
@@ -332,7 +334,7 @@ def _continue(word: Word, gap: Gap) -> Word:
 
 
 def _spell(keys: Sequence[tuple[str, bytes]], rows: Sequence[int]) -> Spelling:
-    """Spell some rows, each of which has a key and its gaps."""
+    """Write the keys of some rows one after the other. Each comes with the gaps before its characters."""
     kept = [keys[row] for row in rows]
     return Spelling(
         text="".join([key for key, _ in kept]),
