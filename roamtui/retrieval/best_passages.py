@@ -184,13 +184,13 @@ def choose_passages(
     judged = _score_meaning(library, queries, candidates, weights, best_score, compare)
     best = rank(judged, 1.0)[: policy.PASSAGES_MAX]
     chosen = [replace(passage, is_asked_for=passage.section_id in asked_for_ids) for passage in best]
+    order = [*dict.fromkeys(passage.section_id for passage in chosen)]
+    chosen.sort(key=lambda passage: order.index(passage.section_id))
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weights.compute_share(weights.find_words(title)) == 1.0 for title in titles)
     has_near_section = is_titled or bool(similar_ids | asked_for_ids)
-    is_near = has_near_section or weights.certainty * best_score >= policy.NEAREST_MIN
-    order = [*dict.fromkeys(passage.section_id for passage in chosen)]
-    chosen.sort(key=lambda passage: order.index(passage.section_id))
-    return chosen if is_near or not weights.certainty else ()
+    has_near_words = weights.certainty * best_score >= policy.NEAREST_MIN
+    return chosen if has_near_section or has_near_words or not weights.certainty else ()
 
 
 def list_all_passages(library: Library, question: str, compare: Comparison) -> Sequence[FoundPassage]:
@@ -296,7 +296,7 @@ def _score_meaning(
     compared = [
         f"{library.node(passage.section_id).title}\n{words.shown} {words.beside}".rstrip()
         for passage, sentences in zip(passages, listed, strict=True)
-        for _, _, words, _ in sentences
+        for words in map(attrgetter("key_sentence"), sentences)
     ]
     cosines = [*compare(queries, compared)] if compare is not None else []
     nearest = max(cosines, default=0.0)
@@ -548,7 +548,7 @@ def _make_passage(
     sentence_words: frozenset[str],
     weights: _TermWeights,
 ) -> FoundPassage:
-    """Make a passage of a section's own text. The score by words is that of its best sentence."""
+    """Make a passage of a section's own text, with the score by words of its best sentence."""
     around = _find_words_around(library, section_id, text[slice(*bounds)], weights)
     score = weights.score_words(sentence_words, around)
     has_own_words = not weights.own_words.isdisjoint(sentence_words | around)

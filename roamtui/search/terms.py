@@ -144,15 +144,17 @@ def extract_phrases(text: str) -> tuple[str, ...]:
 def extract_query_terms(text: str) -> tuple[str, ...]:
     """Return the content words, identifiers and quoted phrases of a question, normalised, each once.
 
-    Stop words are left out, unless they are abbreviations, or the question contains nothing else. Like these
-    is a word between "wie" and a verb that asks, as in "wie lange ist" and "wie hoch darf".
+    Stop words are left out, unless they are abbreviations, or the question contains nothing else. In German,
+    so is a word between "wie" and a verb that asks, as in "wie lange ist" and "wie hoch darf".
     """
     terms = dict.fromkeys((*extract_phrases(text), *_iter_terms(normalise_unicode(text))))
-    stopped = STOP_WORDS_BY_LANGUAGE[detect_language(text)] - find_abbreviations(text)
-    words = tokenise(text)
-    triples = zip(words, words[1:], words[2:], strict=False)
-    asking = {word for how, word, verb in triples if how == "wie" and verb in _GERMAN_QUESTION_WORDS}
-    content = [term for term in terms if term not in stopped | asking]
+    language = detect_language(text)
+    stopped = STOP_WORDS_BY_LANGUAGE[language] - find_abbreviations(text)
+    if language is Language.GERMAN:
+        words = tokenise(text)
+        triples = zip(words, words[1:], words[2:], strict=False)
+        stopped |= {word for how, word, verb in triples if how == "wie" and verb in _GERMAN_QUESTION_WORDS}
+    content = [term for term in terms if term not in stopped]
     return tuple((content or list(terms))[:TERMS_MAX])
 
 

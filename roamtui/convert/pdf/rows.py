@@ -167,18 +167,22 @@ def make_row(words: Sequence[PageWord], lines: Sequence[VerticalLine] = ()) -> P
     if len(cells) > 1:
         cells = _join_marks(cells, size)
     row = _build_row(cells, words, size)
+    if not crossing:
+        return row
     edges = sorted(line.x for line in crossing)
     places = [bisect_right(edges, (cell.x0 + cell.x1) / 2) for cell in cells]
-    if len(edges) > 2 and len({0, len(edges), *places}) == len(cells) + 2:  # each is alone between two lines
-        row.is_ruled = len(cells) > 1
-        for cell, place in zip(cells, places, strict=True) if row.is_ruled else ():
+    is_each_between_two = len({0, len(edges), *places}) == len(cells) + 2
+    if len(edges) <= 2 or not is_each_between_two:
+        return make_row(words)
+    shortest = min(crossing, key=lambda line: line.bottom - line.top)
+    row.frame = round(shortest.top), round(shortest.bottom)
+    if len(cells) > 1:
+        row.is_ruled = True
+        for cell, place in zip(cells, places, strict=True):
             cell.x0 = edges[place - 1]
             cell.x1 = edges[place]
         row.refresh()
-        shortest = min(crossing, key=lambda line: line.bottom - line.top)
-        row.frame = round(shortest.top), round(shortest.bottom)
-        return row
-    return make_row(words) if crossing else row
+    return row
 
 
 def _starts_column(cells: Sequence[PageCell], last: str, words: Sequence[PageWord], index: int) -> bool:

@@ -99,7 +99,8 @@ def _join_lines(rows: Sequence[PageRow], lines: Sequence[list[str]], join: Join)
     joined: list[list[str]] = []
     for group, count in zip(groups, counts, strict=True):
         is_row = are_rows and (count == 1 or is_framed)
-        for line in [[reduce(join, cells) for cells in zip(*group, strict=True)]] if is_row else group:
+        whole = [reduce(join, cells) for cells in zip(*group, strict=True)]
+        for line in [whole] if is_row else group:
             if joined and (_continues_cell(joined[-1], line) or _continues_label(joined[-1], line)):
                 joined[-1] = [*map(join, joined[-1], line)]
             else:
