@@ -155,7 +155,7 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
     marks.sort(key=attrgetter("start"))
     claims = []
     for quotation in read_answer(text, tuple(marks)).quotes:
-        if quotation.is_code or quotation.is_block or not quotation.marks:
+        if quotation.is_loose_code or quotation.is_block or not quotation.marks:
             continue
         section_id = quotation.marks[0].section_id
         source = ""
@@ -202,7 +202,7 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
     claims: dict[str, Claim] = {}
     for quote in read_answer(text, tuple(find_claimed_marks(text, library))).quotes:
         words = _BLOCK_QUOTE_SIGN.sub("", quote.text) if quote.is_block else quote.text
-        if not quote.is_code and words not in claims and len(read_words(words)) >= WORDS_MIN:
+        if not quote.is_loose_code and words not in claims and len(read_words(words)) >= WORDS_MIN:
             section_id = next((mark.section_id for mark in quote.marks), "")
             line = _get_line_number(text, quote.start)
             claims[words] = Claim(quote=words, place=name, line=line, section_id=section_id)
@@ -215,7 +215,7 @@ def _read_edited(text: str, name: str, claims: Iterable[Claim]) -> Iterator[Clai
     marks = tuple(IdMark(*match.span(), (match[0],)) for match in _ANY_MARK.finditer(text))
     for quotation in read_answer(text, marks).quotes:
         key = _read_key(quotation.text)
-        if quotation.marks and not quotation.is_code and not any(key in other for other in listed):
+        if quotation.marks and not quotation.is_loose_code and not any(key in other for other in listed):
             listed.append(key)
             line = _get_line_number(text, quotation.start)
             yield Claim(quote=quotation.text, place=name, line=line, sentence="")

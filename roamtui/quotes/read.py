@@ -85,9 +85,9 @@ class Quotation(Struct, frozen=True):
     """Offset of the opening quotation mark, or of a block's first word."""
     end: int
     """Offset after the closing quotation mark, or after a block's last word."""
-    is_code: bool = False
-    """Whether the words are in backticks. They are a quote only if a section that their sentence names
-    contains them. Otherwise, they are a name or a command in the model's own words.
+    is_loose_code: bool = False
+    """Whether the words are in backticks, without an id directly after them. They are a quote only if a
+    section that their sentence names contains them. Otherwise, they may be the model's own words.
     """
     is_block: bool = False
     """Whether the words are a paragraph of a block quote, without quotation marks."""
@@ -198,7 +198,8 @@ def _bind(masked: str, quotes: Sequence[Quotation], marks: Sequence[CitedId]) ->
         match = _MARKS_AFTER_QUOTE.match(masked, quote.end)
         adjacent = [mark for mark in following if match is not None and mark.start < match.end()]
         chosen = adjacent or (preceding if names_section_first else following or preceding)
-        yield replace(quote, marks=chosen)
+        names_id = any(masked[mark.start] == FILLER for mark in adjacent)
+        yield replace(quote, marks=chosen, is_loose_code=quote.is_loose_code and not names_id)
         end_before = quote.end
 
 
@@ -215,13 +216,13 @@ def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -
             if masked.startswith("```", start) and "\n" in inside:
                 inside = inside.partition("\n")[2]  # below the line with its language
             if words := inside.strip():
-                quotations.append(Quotation(words, start, end, is_code=True))
+                quotations.append(Quotation(words, start, end, is_loose_code=True))
         else:
             last = _find_last_word(masked, start + 1, end - 1)
             words = answer[start + 1 : last].strip()
             quotations.append(Quotation(words, start, end if last == end - 1 else last))
     if with_blocks:
-        starts = {quote.start for quote in quotations if not quote.is_code}
+        starts = {quote.start for quote in quotations if not quote.is_loose_code}
         quotations += _extract_block_quotes(answer, masked, starts)
     kept: list[Quotation] = []
     position = 0
@@ -261,7 +262,9 @@ def replace_verdict_marks(answer: str) -> str:
         return answer
     from roamtui.markdown.parser import parse_answer  # noqa: PLC0415
 
-    quotes = [quote for quote in _extract_quotations(answer, answer, with_blocks=False) if not quote.is_code]
+    quotes = [
+        quote for quote in _extract_quotations(answer, answer, with_blocks=False) if not quote.is_loose_code
+    ]
     quoted = [(quote.start, quote.end) for quote in quotes]
     units = list_units(answer, parse_answer(answer))
     names: dict[Bounds, str] = {}

@@ -196,7 +196,7 @@ class QuoteChecker:
         parsed = self._read_answer(answer)
         placed: list[tuple[Citation, CitedId | Quotation]] = []
         for quote in parsed.quotes:
-            key = quote.text, quote.is_code, quote.context, *(mark.section_id for mark in quote.marks)
+            key = quote.text, quote.is_loose_code, quote.context, *(mark.section_id for mark in quote.marks)
             if key not in self._cited:
                 self._cited[key] = self._cite_quote(quote)
             if (citation := self._cited[key]) is not None:
@@ -236,7 +236,7 @@ class QuoteChecker:
         for quote in self._read_answer(answer).quotes:
             is_name = len(read_words(quote.text)) < WORDS_MIN
             is_asked = is_not_found(quote.context) or find_quote(quote.text, self._question) is not None
-            if not (quote.is_code or quote.marks or is_name or is_asked):
+            if not (quote.is_loose_code or quote.marks or is_name or is_asked):
                 unnamed.append((quote.start, quote.end))
         return tuple(unnamed)
 
@@ -253,7 +253,7 @@ class QuoteChecker:
         library = self._library
         section_ids = [mark.section_id for mark in quote.marks]
         place = self._text.find_place(quote.text, section_ids, quote.context, self._question)
-        if quote.is_code and (place is None or place.section_id is None):
+        if quote.is_loose_code and (place is None or place.section_id is None):
             return None
         if place is None:
             return make_citation(section_ids[0], library, quote=quote.text, state=QuoteState.NOT_FOUND)

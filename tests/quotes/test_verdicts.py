@@ -37,8 +37,8 @@ def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
     for quotation in quotations:
         words = answer[quotation.start + 1 : quotation.end - 1].strip()
         code = answer[quotation.start : quotation.end]
-        assert quotation.text == words or (quotation.is_code and quotation.text in code)
-        assert quotation.text.strip("` \n") == quotation.text != "" or not quotation.is_code
+        assert quotation.text == words or (quotation.is_loose_code and quotation.text in code)
+        assert quotation.text.strip("` \n") == quotation.text != "" or not quotation.is_loose_code
 
 
 _EXACT = QuoteState.EXACT
