@@ -4,10 +4,12 @@ Only `_paint` writes control sequences, around sanitised text: none from a docum
 """
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from textwrap import dedent
 
 from roamtui.answer_report import AnswerReport, format_basis
 from roamtui.conversation.citations import Citation, QuoteState
@@ -15,8 +17,9 @@ from roamtui.conversation.notices import Severity, format_cost
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, View
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
+from roamtui.markdown.parser import parse_markdown
 from roamtui.markdown.quoted_sentence import QuotedSentence, SentencePart
-from roamtui.markdown.units import read_visible_line
+from roamtui.markdown.units import UnitKind, list_units, read_visible_line
 from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.quotes.verdicts import AnswerProof, Unsourced, VerdictMark
 from roamtui.quotes.wording import SENTENCE_LABEL, describe_citation, format_nearest, format_sentence
@@ -29,6 +32,7 @@ _SENTENCE_MAX = 300
 _INDENT = "  "
 _INNER_QUOTES = str.maketrans("“”", "‘’")
 """Replaces quotation marks inside a quote, because `recheck` would take them for its end."""
+_BACKTICKS = re.compile(r"`+")
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 """Codes of styles in a terminal: parameters of "select graphic rendition" (ECMA-48)."""
@@ -138,16 +142,52 @@ def _list_passages(report: AnswerReport) -> list[str]:
     lines = [lead] if (lead := report.lead) else []
     for card in report.list_cards():
         passage = card.passage
-        whole = shorten(read_visible_line(passage.quote or ""), _SENTENCE_MAX)
-        sentence = shorten(passage.key_sentence.words, policy.KEY_SENTENCE_WIDTH_MAX) or whole
-        sentence = sentence.translate(_INNER_QUOTES)
         path = format_path(report.library, passage.section_id)
-        lines += ["", f"{path}, {passage.place}", f"“{sentence}” [{passage.section_id}]"]
+        lines += ["", f"{path}, {passage.place}"]
+        if passage.key_sentence.words:
+            quotes = [_format_prose(passage.key_sentence.words, policy.KEY_SENTENCE_WIDTH_MAX)]
+        else:
+            quotes = [*_quote_whole(passage.quote or "")]
+        lines += (f"{quote}[{passage.section_id}]" for quote in quotes)
         if passage.key_sentence.row:
             lines.append(f"{_INDENT}{format_sentence(shorten(passage.key_sentence.row, _SENTENCE_MAX))}")
         if card.label:
             lines.append(f"{_INDENT}{card.label}")
     return lines
+
+
+def _quote_whole(passage: str) -> Iterator[str]:
+    """Yield a passage as quotes that `recheck` reads again: prose in one line, and code as it is.
+
+    What is after `_SENTENCE_MAX` characters is left out.
+    """
+    units = list_units(passage, parse_markdown(passage))
+    room = _SENTENCE_MAX
+    for is_code, group in groupby(units, key=lambda unit: unit.kind is UnitKind.CODE):
+        first, *others = group
+        last = others[-1] if others else first
+        text = passage[passage.rfind("\n", 0, first.start) + 1 : last.end]
+        quote = _format_code(text, room) if is_code else _format_prose(read_visible_line(text), room)
+        yield quote
+        room -= len(quote)
+        if room <= 0:
+            break
+
+
+def _format_prose(words: str, length_max: int) -> str:
+    return f"“{shorten(words, length_max).translate(_INNER_QUOTES)}” "
+
+
+def _format_code(text: str, length_max: int) -> str:
+    """Write lines of code between fences, up to a length in characters, and at least one line."""
+    fence = "`" * (max(map(len, _BACKTICKS.findall(text)), default=0) + 3)
+    lines: list[str] = []
+    for line in dedent(text).splitlines():
+        if lines and len(line) + sum(map(len, lines)) > length_max:
+            lines.append("…")
+            break
+        lines.append(line)
+    return "\n".join((fence, *lines, fence, ""))
 
 
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:

@@ -431,3 +431,16 @@ def test_a_printed_passage_keeps_its_signs_and_says_what_is_struck_out(run: RunC
     saved = tmp_path / "answer.txt"
     saved.write_text(printed, "utf-8")
     assert run("recheck", saved).out == "1 quote checked: 1 same.\n"
+
+
+def test_a_printed_passage_of_prose_and_code_is_found_again(run: RunCommand, tmp_path: Path) -> None:
+    document = tmp_path / "net.md"
+    steps = (
+        '1. To stop retrying, write:\n\n   ```toml\n   [net]\n   retry = "*a*b*"\n   ```\n\n2. Start `*it*` again.\n'
+    )
+    document.write_text(f"# Net\n\n{steps}", "utf-8")
+    printed = run("ask", document, "How do I stop retrying?").out
+    assert '```\n[net]\nretry = "*a*b*"\n```\n[' in printed
+    saved = tmp_path / "answer.txt"
+    saved.write_text(printed, "utf-8")
+    assert run("recheck", saved).out == "3 quotes checked: 3 same.\n"
