@@ -9,12 +9,12 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import Note
 from roamtui.document.library import Library, normalise_name
+from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PATH_STEP, make_path
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import list_path_titles
-from roamtui.sanitiser import sanitise_line
 from roamtui.text import Span
 
 
@@ -45,7 +45,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
                 before = list_path_titles(self.note.citation, path[0] if path else "")
                 return f"moved or renamed: it was {PATH_STEP.join(before) or 'untitled'}"
             case ClaimStatus.CHANGED:
-                words = sanitise_line(self.current_citation.quote or "")
+                words = read_visible_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"
             case ClaimStatus.GONE | ClaimStatus.NOT_FOUND:
                 if is_quote:

@@ -157,3 +157,22 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         await ui.reach("Stone oven")
         await ui.wait_until("✎ why")
         await ui.press_until(lambda: "✎ why" not in ui.text, "j")
+
+
+async def test_noted_words_are_shown_without_their_markup(store: ConversationStore) -> None:
+    text = "# Fees\n\nIt is **not** [waived](rules.md) here.\n"
+    async with running(make_app(store=store, text=text), (120, 35)) as ui:
+        await ui.read("Fees")
+        await ui.select("It is", "here.")
+        await ui.press_until(PromptDialog, "b")
+        await ui.pause()
+        assert "“It is not waived here.”" in ui.words
+        await ui.press_until("Note saved", "enter")
+        await open_list(ui)
+        assert "“It is not waived here.”" in ui.words
+        await ui.press("d")
+        assert "It is not waived here." in ui.words.split("Delete this for good?")[1]
+    changed = text.replace(" here", " *there*")
+    async with running(make_app(store=store, text=changed), (120, 35)) as ui:
+        await open_list(ui)
+        assert "now reads “It is not waived there.”" in ui.words
