@@ -14,9 +14,10 @@ from roamtui.retrieval.question_search import complete_follow_up
 
 
 def measure_basis(state: ConversationState, citations: Sequence[Citation]) -> AnswerBasis:
-    """Measure what the model had read for the last question, and what was found for it but not read.
+    """Measure what the model had read when it answered the last question, and what was found but not read.
 
-    Sections that the `citations` of its answer name count as read.
+    Text that it got for an earlier question counts, because its quotes are looked up there too. Sections that
+    the `citations` of its answer name count as read.
     """
     library = state.library
     exchange = state.exchanges[-1]
@@ -27,7 +28,7 @@ def measure_basis(state: ConversationState, citations: Sequence[Citation]) -> An
         if isinstance(event, SectionsOpened):
             known.update(event.opened_ids)
     known |= {hit.section_id for search in searches for hit in search.hits if hit.is_read}
-    delivered = opened | exchange.iter_excerpts()
+    delivered = state.collect_read()
     unread: dict[str, SearchHit] = {}
     for hit in (hit for search in searches for hit in search.hits):
         is_known = hit.section_id in known or hit.section_id not in library

@@ -63,3 +63,15 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     assert last.basis is not None
     exchange = agent.conversation.state.exchanges[-1]
     assert format_basis(exchange) == "Read the whole document"
+
+
+async def test_text_that_was_read_for_an_earlier_question_counts_as_read() -> None:
+    searcher = FakeSearcher(Hit(section_id=_IDS[0], score=1.0, why=""))
+    agent = make_agent(text=_PUMPS, searcher=searcher)
+    quoted = saying(f'"It needs 1 litres." [{_IDS[0]}]')
+    before = await answer(agent, "How much?", _SEARCH, quoted)
+    last = await answer(agent, "Are you sure?", quoted)
+    assert last.citations[0].is_verified
+    assert last.basis is not None
+    assert before.basis is not None
+    assert (last.basis.whole, last.basis.partly) == (before.basis.whole, before.basis.partly) == (0, 1)
