@@ -156,8 +156,10 @@ def _find_similar(
         start = nearer
     first = first_row + start
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
-    similarity = 2 * sum(block.size for block in blocks) / (len(wanted) + last - first + 1)
-    if similarity <= similarity_min:
+    shared = sum(block.size for block in blocks)
+    similarity = 2 * shared / (len(wanted) + last - first + 1)
+    # most of the quote has to be there, because each of its words may be anywhere in the text
+    if similarity <= similarity_min or shared <= len(wanted) / 2:
         return None
     # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence.
     start, end = widen_to_sentences(text, words.starts[first], words.ends[last])

@@ -216,6 +216,8 @@ def test_a_quote_whose_ellipsis_leaves_out_sentences_is_said_to_be_read_but_not_
             "The text contains nothing like this quote",
             "",
         ),
+        ('It says "four weeks" [{Loans}].', None, "The text contains nothing like this quote", ""),
+        ('It says "three big rooms" [{Loans}].', None, "The text contains nothing like this quote", ""),
     ],
 )
 def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None, warning: str, line: str) -> None:
