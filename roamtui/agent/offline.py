@@ -254,6 +254,8 @@ def _measure_evidence(found: _Found) -> tuple[float, bool]:
 def _search(question: str, queries: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:
     """Search for the last of the queries. What is found has to fit the others too."""
     query = queries[-1]
+    if not extract_query_terms(query):
+        raise UsageError("The question has no words. Type a question, or words to look for.")
     hits = searcher.search(
         state.library,
         query,
@@ -261,8 +263,6 @@ def _search(question: str, queries: Sequence[str], state: ConversationState, sea
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
-    if not extract_query_terms(query):
-        return _Found(question=question, query=query)
     by_similarity = sorted(hits, key=lambda hit: hit.similarity or 0.0, reverse=True)
     pieces = [hit.piece for hit in by_similarity if hit.piece is not None]
     passages = choose_passages(state.library, queries, hits, pieces=pieces, compare=searcher.compare)

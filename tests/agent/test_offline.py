@@ -503,6 +503,7 @@ async def test_a_first_passage_with_all_words_matches_closely(monkeypatch: pytes
     assert (await talk.ask("closed boats?")).answer.startswith("These are the nearest passages, but none")
 
 
-async def test_a_question_without_words_is_no_follow_up() -> None:
+async def test_a_question_without_words_is_not_searched() -> None:
     answer = await make_talk().ask("...")
-    assert answer.answer == "Not found: too few words of the question were found in the document."
+    assert answer.stopped is StopReason.ERROR
+    assert answer.error.startswith("Nothing was searched. The question has no words. Type")
