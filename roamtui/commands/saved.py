@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from functools import partial
-from pathlib import Path
 
 from roamtui.commands.arguments import (
     Command,
@@ -30,6 +29,8 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
 
 def _check_place(source: str | None) -> None:
     """Raise `SourceError` if nothing is where the person says that a document is now."""
+    from pathlib import Path
+
     from roamtui.conversation.library_sync import is_source_missing, list_missing
     from roamtui.paths import is_standard_input
     from roamtui.sources.read import explain_error

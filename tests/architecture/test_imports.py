@@ -86,6 +86,7 @@ _NOT_NEEDED_FOR_HELP = (
     *(() if sys.version_info >= (3, 14) else ("dataclasses",)),  # argparse loads it to colour help
     "importlib.metadata",
     "msgspec",
+    "pathlib",
     "platformdirs",
     "roamtui.settings",
     "sqlite3",
