@@ -103,6 +103,7 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
         monkeypatch.setenv("EDITOR", str(tmp_path / "vim"))
         await ui.press_until("Could not start", "G", "k", "enter", "enter", "e")
         assert resumed == [True]
+        await ui.wait_until(lambda: "vim: No such file or directory. Set $EDITOR" in ui.words)
         monkeypatch.setenv("EDITOR", "vim")
         monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
         await ui.press_until(lambda: len(resumed) == 2, "e")

@@ -24,6 +24,7 @@ from roamtui.document.links import (
     resolve_link,
 )
 from roamtui.editor import get_editor, make_editor_command, open_in_viewer
+from roamtui.errors import format_reason
 from roamtui.markdown.blocks import Link
 from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_in_span
@@ -295,7 +296,7 @@ class DocumentReader(Reader):
                     subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
                 except (OSError, ValueError) as error:
                     # Caught here, because Textual does not resume after an error.
-                    return f"Could not start {editor}: {error}."
+                    return f"Could not start {editor}: {format_reason(error)}. Set $EDITOR to another editor."
         except SuspendNotSupported:
             return "This terminal cannot suspend the app for an editor."
         return ""
