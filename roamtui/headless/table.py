@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 from roamtui.conversation.messages import OFFLINE
@@ -62,7 +63,11 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
     text = TABLE_RENDERERS[path.suffix.lower()](table, path)
     if output_path is None:
         write_data(text)
-    if plan.model.name == OFFLINE:
+    models = Counter(cell.model for row in table.rows for cell in table.list_cells(row) if cell is not None)
+    if models.keys() - {plan.model.name}:
+        counts = ", ".join(f"{name} {count:,}" for name, count in models.most_common())
+        write_notice(f"Cells by model: {counts}. To have one model fill all, name it with --model.")
+    elif plan.model.name == OFFLINE:
         write_notice("Each cell is the best passage of a document. For answers, choose a model with --model.")
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""
     write_notice(f"{format_progress(run)}{kept}. Its cells are kept in {table.folder}")

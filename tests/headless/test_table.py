@@ -13,7 +13,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.table.store import read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.table.filling import LEASES, PERIOD, answering_model, define, make_plan, write_leases
+from tests.table.filling import LEASES, PERIOD, PETS, answering_model, define, make_plan, write_leases
 
 
 def test_a_table_with_a_failed_cell_ends_with_the_reason_and_what_to_do(
@@ -41,6 +41,15 @@ def test_a_quote_that_a_document_no_longer_has_is_not_written_as_true(
     assert "60 days,not proven," in now
     assert CHANGED_LABEL in now
     assert "2 of 2 cells: 1 found, 1 not proven" in capsys.readouterr().err
+
+
+def test_a_table_with_answers_of_several_models_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = define(tmp_path / "table", write_leases(tmp_path / "leases"), PERIOD)
+    run_table(table, make_plan(answering_model(name="openai/old")), tmp_path / "table.md")
+    assert "Cells by model" not in capsys.readouterr().err
+    both = define(table.folder, tmp_path / "leases", PERIOD, PETS)
+    run_table(both, make_plan(NoModel()), tmp_path / "table.md")
+    assert "Cells by model: openai/old 2, offline 2. To have one model fill all" in capsys.readouterr().err
 
 
 def test_where_the_table_is_is_told_although_its_file_cannot_be_written(
