@@ -7,6 +7,7 @@ below help most (measured over 220 pages).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -20,6 +21,7 @@ from roamtui.document.document import LISTED, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.outline.delivered import WHOLE_TOKENS_MAX
 from roamtui.outline.labels import (
+    OPENING_LENGTH,
     escape,
     extract_opening_words,
     format_library_title,
@@ -78,7 +80,8 @@ guide help info information introduction intro miscellaneous misc more next-step
 other other-changes overview parameters preface questions reading reference references related
 remarks requirements resources returns see-also setup summary synopsis terms tips usage whats-new
 """
-_GENERIC_TITLES = frozenset((*_GENERIC_TITLE_NAMES.split(), *ascii_lowercase, *ROMAN_NUMERALS))
+_GENERIC_TITLES = frozenset(("", *_GENERIC_TITLE_NAMES.split()))
+_NUMBERS = frozenset((*ascii_lowercase, *ROMAN_NUMERALS))
 _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
@@ -162,6 +165,8 @@ class _OutlineLine(Struct, eq=False):
     """Tokens of its subtree."""
     depth: int
     text: str
+    is_vague: bool = False
+    """Whether its title says nothing about its content, or another section on its level has it too."""
     below: list[_OutlineLine] = field(default_factory=list)
     rest: str = ""
     """Lines for ranges of the nodes below it, if these have no lines of their own."""
@@ -185,17 +190,17 @@ class _Outline(Struct):
         if cost > self.tokens_left:
             return None
         self.tokens_left -= cost
+        titles = Counter(_strip_number(line.node.title) for line in lines)
+        for line in lines:
+            is_repeated = titles[_strip_number(line.node.title)] > 1
+            is_section = line.node.kind is NodeKind.SECTION
+            line.is_vague = is_section and (is_repeated or _is_generic(line.node.title))
         return lines
 
-    def _make_line(
-        self, entry: OutlineEntry, depth: int, name_length_max: int = _NAME_LENGTHS[0]
-    ) -> _OutlineLine:
+    def _make_line(self, entry: OutlineEntry, depth: int, name_length_max: int) -> _OutlineLine:
         node = self.library.node(entry.section_id)
         name = shorten(entry.name, name_length_max)
         text = f"{'  ' * depth}- [{entry.section_id}] {name} ({format_size(self.library, node.id)})"
-        if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and _is_generic(node.title):
-            opening = extract_opening_words(self.library, node.id)
-            text = f"{text}: {opening}" if opening else text
         return _OutlineLine(entry, node, self.library.count_tokens(node.id)[1], depth, text)
 
     def add_lines_below(self, roots: Sequence[_OutlineLine]) -> None:
@@ -256,7 +261,7 @@ class _Outline(Struct):
                     break
 
     def add_previews(self, roots: Sequence[_OutlineLine]) -> None:
-        """Add previews to lines without lines below, largest first: a summary, titles, or words of a link.
+        """Add previews to lines without lines below, largest first: a summary, titles, or first words.
 
         Each gets the usual length, or a share of the remaining tokens by its node's size if that is more.
         """
@@ -288,6 +293,9 @@ class _Outline(Struct):
         if line.node.kind is NodeKind.LINK and not line.node.is_loaded:
             note = extract_opening_words(self.library, line.node.id, length_max=length_max)
             return note.removeprefix(format_node_title(line.node)).strip(_SEPARATORS)
+        if line.is_vague and line.node.is_loaded:
+            length_max = min(OPENING_LENGTH, length_max)
+            return extract_opening_words(self.library, line.node.id, length_max=length_max)
         return ""
 
 
@@ -317,8 +325,13 @@ def _render_ranges(outline: _Outline, parent_id: str, outside_parent: Sequence[s
 
 def _is_generic(title: str) -> bool:
     """Return whether a title says nothing about the content, such as "FAQ", "2.1" or "Other changes"."""
-    words = " ".join(_NOT_LETTER.sub("", title.lower()).split())
-    return not words or words.replace(" ", "-") in _GENERIC_TITLES
+    return _strip_number(title).replace(" ", "-") in _GENERIC_TITLES
+
+
+def _strip_number(title: str) -> str:
+    """Return the words of a title in small letters without its numbers: "Article IV." is "article"."""
+    words = _NOT_LETTER.sub("", title.lower()).split()
+    return " ".join(word for word in words if word not in _NUMBERS)
 
 
 def _preview_titles_below(library: Library, parent: Node, *, length_max: int) -> str:

@@ -45,6 +45,17 @@ def test_vague_titles_are_followed_by_first_words() -> None:
     assert "Run it." not in outline, "its title is a word, not a numeral"
 
 
+def test_titles_that_differ_only_by_their_number_are_followed_by_first_words() -> None:
+    library = make_library(
+        "# A\n\nText.\n\n## Section 1\n\nRenewals are free.\n\n## Section IV.\n\nA loan is a promise.\n\n"
+        "## Keys\n\nTwo of them.\n"
+    )
+    outline = render_outline(library)
+    assert _find_line(outline, "Section 1").endswith("): Renewals are free.")
+    assert _find_line(outline, "Section IV.").endswith("): A loan is a promise.")
+    assert "Two of them." not in outline
+
+
 @example("# Fees\n\n", 200)
 @example("Before all.\n\n# Fees\n\n" + "## Fee\n\nIt is due.\n\n" * 300, 200)
 @given(documents(), st.integers(200, 3_000))
