@@ -17,13 +17,11 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import Note, NoteStore, make_note
-from roamtui.document.library import Library
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_notes
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import is_standard_input
-from roamtui.quotes.full_sentence import find_quoted_sentence
 from roamtui.quotes.located_notes import LocatedNote, locate_notes, make_span_citation
 from roamtui.quotes.wording import list_path_titles
 from roamtui.sanitiser import sanitise_line
@@ -83,8 +81,7 @@ class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
             if (surroundings := located.current_citation.surroundings) is not None:
                 shown = draw_parts(surroundings.cut(width * _QUOTE_LINES_MAX))
             else:
-                noted = _format_words(located.current_citation, self._library)
-                shown = Content.styled(f"“{noted}”", "italic")
+                shown = Content.styled(f"“{_format_words(located.note.citation)}”", "italic")
             lines += wrap(shown, width, lead="  ", follow="  ")[:_QUOTE_LINES_MAX]
         for sign, words, style in (
             ("✎", located.note.comment, "$accent"),
@@ -111,8 +108,7 @@ class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
         located = self.list.highlighted_item
         if located is None:
             return
-        words = _format_words(located.current_citation, self._library)
-        note = await _edit(self.app, self._agent.conversation, located.note, "Edit comment", words)
+        note = await _edit(self.app, self._agent.conversation, located.note, "Edit comment")
         if note is not None:
             self._located = tuple(
                 replace(other, note=note) if other is located else other for other in self._located
@@ -123,7 +119,7 @@ class NotesDialog(ListDialog[LocatedNote, SectionTarget | None]):
     async def action_delete(self) -> None:
         if (located := self.list.highlighted_item) is None:
             return
-        words = _format_words(located.current_citation, self._library)
+        words = _format_words(located.note.citation)
         title = sanitise_line(located.note.comment) or words or "this note"
         if await self.app.push_screen_wait(ConfirmDialog("Delete this for good?", title, yes="Delete")):
             await asyncio.to_thread(self._store.delete, [located.note.id])
@@ -158,24 +154,18 @@ async def add_note(app: App[None], conversation: Conversation, section_id: str, 
     note = existing or make_note(library, cited, "")
     heading = "Add note" if existing is None else "Edit comment"
     where = format_full_path(library, cited.section_id)
-    words = _format_words(cited, library)
-    return await _edit(app, conversation, note, heading, words, where) is not None
+    return await _edit(app, conversation, note, heading, where) is not None
 
 
-def _format_words(citation: Citation, library: Library) -> str:
-    """Format the words of a note as the reader shows them. Empty for a note on a section."""
-    found = None if citation.span is None else find_quoted_sentence(library, [citation.span])
-    if found is None:  # the words are no longer there
-        words = read_visible_line(citation.quote or "")
-    else:
-        words = " ".join(found.sentence[start:end] for start, end in found.quoted)
-    return shorten(words, _QUOTE_LENGTH_MAX)
+def _format_words(citation: Citation) -> str:
+    """Format the words of a note as a reader sees them. Empty for a note on a section."""
+    return shorten(read_visible_line(citation.quote or ""), _QUOTE_LENGTH_MAX)
 
 
 async def _edit(
-    app: App[None], conversation: Conversation, note: Note, heading: str, words: str, where: str = ""
+    app: App[None], conversation: Conversation, note: Note, heading: str, where: str = ""
 ) -> Note | None:
-    """Ask for a note's comment until the note is saved. The prompt shows its `words` and the path `where`.
+    """Ask for a note's comment until the note is saved. The prompt shows its words and the path `where`.
 
     Return the saved note, or None if the person leaves. The typed text is then kept as a draft.
     """
@@ -186,6 +176,7 @@ async def _edit(
     comment = "".join(draft.load())
     problem = "Your draft, not saved yet" if comment else ""
     comment = comment or note.comment
+    words = _format_words(citation)
     detail = [where, f"“{words}”" if words else ""]
     foot = make_foot("enter to save (comment optional)", "esc to keep a draft")
 
