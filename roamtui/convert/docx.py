@@ -165,7 +165,9 @@ class _DocxHtmlWriter:
         number, level, has_bullet = self._numbering.count_paragraph(element, style)
         for kind in self._numbering.decimal_kinds:
             self._note_problem(_UNKNOWN_NUMBERS, kind)
-        if not content.strip():
+        # a column of a table may have only numbers
+        is_counted = number and get_local_name(element.getparent()) == "tc"
+        if not (content.strip() or is_counted):
             return
         name = style.names[0] if style.names else ""
         numbered = f"{escape_words(number)} {content}" if number else content

@@ -384,31 +384,20 @@ def _write_list(element: Any) -> list[str]:
     """Write a list. One with headings is written without its marks, because a heading ends a list."""
     if next(element.iter(*HEADINGS), None) is not None:
         return write_blocks(element)
+    labels = dict(_iter_labels(element))
     items = _finish_blocks([_write_text(element.text)])
-    kind = element.get("type", "")
-    styling = f"{element.get('style', '')} {element.get('class', '')}"
-    if style := _LIST_STYLE.search(styling[:ATTRIBUTE_LENGTH_MAX]):
-        kind = style[1].lower() + ("Roman" if style[2].lower() == "roman" else "Letter")
-    elif kind not in ("a", "A", "i", "I"):
-        kind = "decimal"
-    is_reversed = "reversed" in element.attrib
-    first = sum(child.tag == "li" for child in element) if is_reversed else 1
-    number = parse_int(element.get("start"), first)
     has_number = True
     for child in element:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
         text = _join_blocks([*blocks, *_finish_blocks([_write_text(child.tail)])])
         bullet = "- "
-        if is_item and element.tag == "ol":
-            number = parse_int(child.get("value"), number)
-            label = f"{format_list_number(number, kind)}. "
+        if label := labels.get(child):
             has_number = has_number and _NUMBERED.match(label) is not None
             if has_number:
                 bullet = label
             elif text:  # Markdown has no such number
                 text = label + text
-            number += -1 if is_reversed else 1
         if text:  # a list or text outside of the items belongs to the item before it
             lines = _LINE_START.sub(" " * len(bullet), text)
             if is_item:
@@ -416,6 +405,23 @@ def _write_list(element: Any) -> list[str]:
             else:
                 items.append(lines if items else text)
     return ["\n".join(items)]
+
+
+def _iter_labels(element: Any) -> Iterator[tuple[Any, str]]:
+    """Yield the items of a numbered list, each with its number as a browser shows it, such as `3. `."""
+    items = element.findall("li") if element.tag == "ol" else []
+    kind = element.get("type", "")
+    styling = f"{element.get('style', '')} {element.get('class', '')}"
+    if style := _LIST_STYLE.search(styling[:ATTRIBUTE_LENGTH_MAX]):
+        kind = style[1].lower() + ("Roman" if style[2].lower() == "roman" else "Letter")
+    elif kind not in ("a", "A", "i", "I"):
+        kind = "decimal"
+    is_reversed = "reversed" in element.attrib
+    number = parse_int(element.get("start"), len(items) if is_reversed else 1)
+    for item in items:
+        number = parse_int(item.get("value"), number)
+        yield item, f"{format_list_number(number, kind)}. "
+        number += -1 if is_reversed else 1
 
 
 def _join_blocks(blocks: Sequence[str]) -> str:
@@ -486,6 +492,9 @@ def _is_layout(table: Any) -> bool:
 def _write_cell(cell: Any) -> str:
     for code in cell.iter("pre"):
         _join_code_lines(code)
+    for numbered in cell.iter("ol"):
+        for item, label in _iter_labels(numbered):
+            item.text = label + (item.text or "")
     for block in [*cell.iter(*_FLATTENED)][1:]:
         block.tag = "div"
     return _write_line(_write_marked_content(cell, frozenset()))

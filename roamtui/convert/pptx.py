@@ -146,7 +146,7 @@ class _SlideReader:
             tag = "td" if rows or not has_header else "th"
             cells = [
                 f'<{tag} colspan="{cell.get("gridSpan", "1")}" rowspan="{cell.get("rowSpan", "1")}">'
-                f"{self._write_line(cell)}</{tag}>"
+                f"{self._write_paragraphs(cell, is_list=False)}</{tag}>"
                 for cell in row.iterfind("{*}tc")
                 if not (is_true(cell.get("hMerge")) or is_true(cell.get("vMerge")))
             ]

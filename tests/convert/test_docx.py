@@ -386,6 +386,14 @@ def test_merged_cells_and_deleted_rows() -> None:
     ]
 
 
+def test_lists_in_cells_have_their_numbers_even_without_words() -> None:
+    cells = (("", "Pay"), ("", "Sail"))
+    rows = (f"<w:tr><w:tc>{_numbered(a, 2)}</w:tc><w:tc>{_numbered(b, 3)}</w:tc></w:tr>" for a, b in cells)
+    numbering = _list(2, ("decimal", "%1.")) + _list(3, ("lowerLetter", "(%1)"))
+    text = _convert(f"<w:tbl>{''.join(rows)}</w:tbl>", numbering=numbering)
+    assert text.splitlines()[2:] == ["| 1. | (a) Pay |", "| 2. | (b) Sail |"]
+
+
 def test_a_table_in_a_footnote_is_written_as_words() -> None:
     cited = f"<w:p>{_run('Fees')}<w:r><w:footnoteReference w:id='2'/></w:r></w:p>"
     cells = "".join(f"<w:tc><w:p>{_run(text)}</w:p></w:tc>" for text in ("6 m", "40 euros"))

@@ -122,6 +122,7 @@ def test_lists_have_their_numbers() -> None:
         number("part", "romanUcParenBoth"),
     )
     assert "4. four\n   - a) inner\n   - b) more\n5. five\n\n- (I) part\n" in text
+    assert "| 7. seven |" in _convert_deck(title=number("seven", "arabicPeriod", 7)).text
 
 
 @pytest.mark.parametrize(("kind", "words"), [("ftr", "Confidential"), ("sldNum", "3")])
