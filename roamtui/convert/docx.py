@@ -26,7 +26,7 @@ from roamtui.convert.html import convert_office_html
 from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.html_tree import parse_html_tree
 from roamtui.convert.list_numbers import PLAIN_NUMBER
-from roamtui.convert.office_math import write_formula
+from roamtui.convert.office_math import write_math_element
 from roamtui.convert.symbol_fonts import translate_symbols
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, ZIP_ERRORS, ZIP_START, ZipPackage
@@ -243,7 +243,7 @@ class _DocxHtmlWriter:
                 case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
                     yield (), write_checkbox(is_checked=is_true(get_child_value(box, "checked")))
                 case "oMath" | "oMathPara":
-                    yield (), escape_words(write_formula(child))
+                    yield (), write_math_element(child)
                 case "ruby" | "rt":
                     yield (), f"<{name}>{_join_pieces(self._write_line(child, formatting))}</{name}>"
                 case _ if name in _DRAWINGS:

@@ -28,7 +28,7 @@ from roamtui.markdown.escaping import (
     write_link,
     write_script,
 )
-from roamtui.markdown.formulas import write_plain_script
+from roamtui.markdown.formulas import set_apart, write_plain_script
 from roamtui.markdown.spanned_cells import PlacedCell, SpannedCell, list_columns, place_cells
 
 _REGIONS = frozenset({"main", "article"})
@@ -284,6 +284,10 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_BlockOrRun
             if next(element.iterancestors(*HEADINGS), None) is not None:
                 return [f" {escape_inline(alt)}"]
             return [f"!{write_link(escape_inline(alt), source)}"] if alt or source else []
+        case "math":  # its content is one line of text already
+            before = _read_adjacent_text(element, _TEXT_BEFORE)
+            after = _read_adjacent_text(element, _TEXT_AFTER)
+            return [_write_text(set_apart(element.text or "", before, after))]
         case "ruby":
             return _write_ruby(element, around)
         case name if name in BLOCKS:

@@ -25,7 +25,7 @@ from roamtui.convert.symbol_fonts import SYMBOL_FONT, translate_symbols
 from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_checkbox
-from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
+from roamtui.markdown.formulas import FORMULA, convert_formula, convert_match
 from roamtui.markdown.inline import HIDDEN_TAGS
 
 _DEPTH_MAX = 80
@@ -200,7 +200,7 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
         parts_words = _is_framed(element) or element.get("aria-hidden") == "true" or is_spoken
         if tex := _get_tex(element):
             _replace_content(element, convert_formula(tex) or element.text)
-            element.tag = "span" if element.tag == "script" else element.tag
+            element.tag = "math" if element.tag in ("span", "script") else element.tag
         elif is_spoken:
             _replace_content(element, "")
             element.set("class", "sr-only")  # the element after it may show the same
@@ -339,7 +339,7 @@ def _convert_formulas(root: Any) -> None:
 def _replace_formula(match: re.Match[str]) -> str:
     """Return a formula in brackets as text. Text between dollars stays, because it may be prices or names."""
     is_bracketed = match.lastgroup in ("round", "square")
-    return (is_bracketed and convert_formula(get_formula(match))) or match[0]
+    return (is_bracketed and convert_match(match)) or match[0]
 
 
 def _read_field(field: Any) -> str:

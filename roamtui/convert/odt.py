@@ -7,7 +7,7 @@ from roamtui.convert.html import convert_office_html
 from roamtui.convert.html_blocks import BlockWriter, escape_words
 from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.odt_styles import OdtLists, OdtStyles, parse_positive_int
-from roamtui.convert.office_math import write_formula
+from roamtui.convert.office_math import write_math_element
 from roamtui.convert.symbol_fonts import translate_symbols
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
 from roamtui.convert.zip_package import ZipPackage
@@ -155,10 +155,9 @@ class _OdtHtmlWriter:
             formula = child.find("{*}math")
             if formula is None:
                 formula = self._package.parse(f"{get_attribute(child, 'href')}/content.xml")
-            sources = [join_text(text) for text in formula.iter("{*}annotation")]
-            if not sources and get_local_name(formula) == "math":
-                sources = [write_formula(formula)]
-            return "".join([*parts, *(f"<code>{escape_words(source)}</code>" for source in sources)])
+            if get_local_name(formula) == "math":
+                parts.append(write_math_element(formula))
+            return "".join(parts)
         titles = (*frame.iterfind("{*}title"), *frame.iterfind("{*}desc"))
         words = " ".join(map(join_text, titles))
         if frame.find("{*}image") is not None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from itertools import cycle
 from typing import Any
 
+from roamtui.convert.html_blocks import escape_words
 from roamtui.convert.xml_elements import get_attribute, get_local_name
 from roamtui.markdown.formulas import bracket_base, finish_formula, write_fraction, write_root, write_script
 
@@ -33,6 +34,11 @@ _BAR = "\N{COMBINING OVERLINE}"
 def write_formula(element: Any) -> str:
     """Write a formula."""
     return finish_formula(_write_part(element))
+
+
+def write_math_element(element: Any) -> str:
+    """Write a formula as an element of HTML that holds its line of text."""
+    return f"<math><mtext>{escape_words(write_formula(element))}</mtext></math>"
 
 
 def _write_part(element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each kind
@@ -73,7 +79,7 @@ def _write_part(element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each k
             return "".join(parts) + signs.get("chr", _HAT if name == "acc" else _BAR)
         case "m" | "mtable":
             return f"[{'; '.join(parts)}]"
-        case "mspace":
+        case "mspace" | "br":
             return " "
         case _:
             return _SEPARATORS.get(name, "").join(parts)

@@ -10,7 +10,7 @@ from roamtui.convert.html import write_blocks
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.html_tree import read_page
 from roamtui.convert.list_numbers import PLAIN_NUMBER, format_list_number
-from roamtui.convert.office_math import write_formula
+from roamtui.convert.office_math import write_math_element
 from roamtui.convert.symbol_fonts import translate_symbols
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs, parse_int
 from roamtui.convert.zip_package import MAIN, Relation, ZipPackage
@@ -190,8 +190,10 @@ class _SlideReader:
     def _write_runs(self, paragraph: Any) -> str:
         words: list[str] = []
         for run in paragraph.iterchildren("{*}r", "{*}fld", "{*}m", "{*}br"):
-            is_formula = get_local_name(run) == "m"  # in OMML, it is a matrix
-            text = "".join(map(write_formula, run) if is_formula else run.itertext("{*}t"))
+            if get_local_name(run) == "m":  # in OMML, it is a matrix
+                words += map(write_math_element, run)
+                continue
+            text = "".join(run.itertext("{*}t"))
             fonts = {get_local_name(each): each.get("typeface", "") for each in run.iterfind("{*}rPr/*")}
             text = escape(translate_symbols(text, fonts.get("latin", ""), fonts.get("sym", "")))
             if get_local_name(run) == "br":

@@ -122,6 +122,20 @@ def convert_formula(tex: str) -> str | None:
         return None
 
 
+def convert_match(match: re.Match[str]) -> str | None:
+    """Convert the formula in a match of `FORMULA`. Return None if it is none or contains anything unknown."""
+    text = convert_formula(formula) if (formula := get_formula(match)) else None
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    return text and set_apart(text, before, match.string[match.end() : match.end() + 1])
+
+
+def set_apart(formula: str, before: str, after: str) -> str:
+    """Add spaces to a formula where its figures would join those `before` or `after` it, as in `2 1/2`."""
+    start = " " if before[-1:].isdecimal() and formula[:1].isdecimal() else ""
+    end = " " if formula[-1:].isdecimal() and after[:1].isdecimal() else ""
+    return f"{start}{formula}{end}"
+
+
 def write_fraction(above: str, below: str, *, is_name: bool = False) -> str:
     """Write a fraction. It may be below a name, which is one factor."""
     below = below if is_name else _bracket(below, _FACTOR)
@@ -145,8 +159,8 @@ def write_script(sign: str, text: str, *, is_apart: bool = False) -> str:
 
 
 def bracket_base(text: str) -> str:
-    """Put a text with a raised or lowered sign into brackets, unless it is one sign or word."""
-    return text if text.isalpha() else _bracket(text, _BASE)
+    """Put a text with a raised or lowered sign into brackets, unless it is one sign or word, or empty."""
+    return text if text.isalpha() or not text else _bracket(text, _BASE)
 
 
 def finish_formula(text: str) -> str:

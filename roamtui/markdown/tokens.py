@@ -19,7 +19,7 @@ from markdown_it.utils import EnvType
 
 from roamtui.commonmark import make_markdown_parser, parse_blocks
 from roamtui.markdown.extensions import enable_extensions, is_lossless, may_have_extensions, read_footnote
-from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
+from roamtui.markdown.formulas import FORMULA, convert_match, get_formula
 from roamtui.markdown.inline_source import LabelledMark, join_fragments
 
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
@@ -130,7 +130,7 @@ def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         return False
     formula = get_formula(match)
     if formula and not silent:
-        text = convert_formula(formula)
+        text = convert_match(match)
         token = state.push("text_special" if text else "code_inline", "", 0)
         token.content = text or formula
         token.meta["end"] = match.end()

@@ -152,6 +152,12 @@ def test_a_formula_is_one_line_of_text(formula: str, text: str) -> None:
     assert _convert(f"<w:p><m:oMath {_MATH}>{formula}</m:oMath></w:p>") == text + "\n"
 
 
+def test_figures_of_a_formula_never_join_those_next_to_it() -> None:
+    lines = "<m:r><m:t>a=1</m:t></m:r><m:r><w:br/></m:r><m:r><m:t>2=b</m:t></m:r>"
+    formulas = (f"<m:oMath {_MATH}>{formula}</m:oMath>" for formula in (_HALF, lines))
+    assert _convert(f"<w:p>{_run('2')}{next(formulas)}{_run('3 h ')}{next(formulas)}</w:p>") == "2 1/2 3 h a=1 2=b\n"
+
+
 def test_outline_levels_make_headings_wherever_they_are_set() -> None:
     styles = (
         _style("Child", "", base="Parent")

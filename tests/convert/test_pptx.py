@@ -107,6 +107,8 @@ def test_the_title_of_a_deck_is_words() -> None:
 def test_a_formula_is_one_line_of_text() -> None:
     power = "<m:sSup><m:e><m:t>r</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>"
     assert _convert(f"<a14:m><m:oMath><m:t>A=π</m:t>{power}</m:oMath></a14:m>").endswith("\n\nA=πr²\n")
+    figure = "<a14:m><m:oMath><m:t>5</m:t></m:oMath></a14:m>"
+    assert _convert(f"<a:r><a:t>1</a:t></a:r>{figure}<a:r><a:t>2</a:t></a:r>").endswith("\n\n1 5 2\n")
 
 
 def test_lists_have_their_numbers() -> None:

@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 from roamtui.markdown.blocks import Emphasis, Paragraph
 from roamtui.markdown.formulas import convert_formula
 from roamtui.markdown.parser import parse_markdown
+from roamtui.markdown.units import read_visible_line
 from tests.case_files import read_rows
 
 
 @pytest.mark.parametrize(("tex", "text"), read_rows("markdown/formulas", "formulas"))
 def test_a_formula_keeps_its_meaning(tex: str, text: str) -> None:
     assert convert_formula(tex) == text
+
+
+def test_figures_of_a_formula_never_join_those_next_to_it() -> None:
+    assert read_visible_line(r"Wait 2\(\frac12\) h, 3\(\frac14\)5") == "Wait 2 1/2 h, 3 1/4 5"
 
 
 @pytest.mark.parametrize(
