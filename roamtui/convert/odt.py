@@ -50,6 +50,8 @@ class _OdtHtmlWriter:
         self._number = ""
         """The number of a list item, to write at the start of the next paragraph."""
         self._font = ""
+        self._boxes: list[str] | None = None
+        """Text boxes in the paragraph that is being written, which they follow. None outside of one."""
         self.notes: list[str] = []
 
     def write_content(self, parent: Any) -> str:
@@ -63,7 +65,7 @@ class _OdtHtmlWriter:
             ]
         return "".join(parts)
 
-    def _write_element(self, name: str, element: Any) -> str:  # noqa: PLR0911 - one for each kind
+    def _write_element(self, name: str, element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each kind
         match name:
             case "h" | "p":
                 return self._write_paragraph(name, element)
@@ -93,6 +95,8 @@ class _OdtHtmlWriter:
                 return write_checkbox(is_checked=get_attribute(element, "checked") == "true")
             case _ if name in _HIDING_FIELDS or get_attribute(element, "display") == "none":
                 return "" if get_attribute(element, "is-hidden") != "false" else self.write_content(element)
+            case _ if element.find("{*}p") is not None:
+                return self._write_box(element)
             case _:
                 content = self.write_content(element)
                 wrapper = _TAGS.get(name, "")
@@ -105,10 +109,14 @@ class _OdtHtmlWriter:
         is_hidden = any(get_attribute(each, "is-hidden") == "true" for each in hiding)
         if is_hidden or "hidden" in style.formatting:
             return ""
-        content = self.write_content(element)
-        level = parse_positive_int(element, "outline-level") if name == "h" else style.outline_level
         number = self._number
         self._number = ""
+        boxes_around = self._boxes
+        self._boxes = []
+        content = self.write_content(element)
+        boxes = "".join(self._boxes)
+        self._boxes = boxes_around
+        level = parse_positive_int(element, "outline-level") if name == "h" else style.outline_level
         if name == "h" and not number and not style.is_unnumbered:
             number = self._lists.count_heading(element, level)
         numbered = f"{escape_words(number)} {content}" if number and content.strip() else content
@@ -116,8 +124,16 @@ class _OdtHtmlWriter:
         if level:
             tag = f"h{min(6, level)}"
         if get_local_name(element.getparent()) == "p":  # not allowed, but some programs write it
-            return f"<br>{numbered}<br>"
-        return f"<{tag}>{numbered}</{tag}>"
+            return f"<br>{numbered}<br>{boxes}"
+        return f"<{tag}>{numbered}</{tag}>{boxes}"
+
+    def _write_box(self, box: Any) -> str:
+        """Write a section or a text box. In a paragraph, keep it for later."""
+        content = self.write_content(box)
+        if self._boxes is None:
+            return content
+        self._boxes.append(content)
+        return ""
 
     def _write_span(self, element: Any) -> str:
         style = self._styles.get_style("text", get_attribute(element, "style-name"))
@@ -149,7 +165,7 @@ class _OdtHtmlWriter:
         return blocks.finish()
 
     def _write_frame(self, frame: Any) -> str:
-        parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
+        parts = [*map(self._write_box, frame.iterfind("{*}text-box"))]
         child = frame.find("{*}object")
         if child is not None:
             formula = child.find("{*}math")

@@ -140,6 +140,16 @@ def test_lists_have_their_numbers() -> None:
     )
 
 
+def test_text_in_a_paragraph_takes_neither_its_number_nor_its_place() -> None:
+    style = f'<text:list-style style:name="L">{_level(1, "I")}</text:list-style>'
+    note = "<text:note><text:note-body><text:p>Note.</text:p></text:note-body></text:note>"
+    frame = "<draw:frame><draw:text-box><text:p>Box.</text:p></draw:text-box></draw:frame>"
+    shape = "<draw:custom-shape><text:p>Shape.</text:p></draw:custom-shape>"
+    item = f"<text:list-item><text:p>one{note} {frame}two{shape} words</text:p></text:list-item>"
+    expected = "I. one[^1] two words\n\n[^1]: Note.\n\nBox.\n\nShape.\n"
+    assert _convert(f'<text:list text:style-name="L">{item}</text:list>', automatic=style) == expected
+
+
 def test_words_are_never_taken_for_the_reference_to_a_note() -> None:
     note = "<text:note><text:note-body><text:p>Note.</text:p></text:note-body></text:note>"
     assert _convert(f"<text:p>a\ue0001\ue001 b{note}</text:p>") == "a1 b[^1]\n\n[^1]: Note.\n"
