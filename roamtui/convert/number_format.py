@@ -52,7 +52,9 @@ class NumberFormat:
         self._is_plain = _PLAIN.search(shape) is not None
         self._is_duration = _DURATION.search(shape) is not None
         shape = _IN_BRACKETS.sub("", shape)
-        self._is_date = _DATE.search(shape) is not None
+        date = _DATE.search(shape)
+        self._is_date = date is not None
+        self._before_date = _show(shape[: date.start()]) if date else ""
         digits = _DIGITS.search(shape)
         self._has_digits = digits is not None
         start, end = digits.span() if digits else (len(shape), len(shape))
@@ -80,7 +82,7 @@ class NumberFormat:
         if self._is_duration:
             return sign + format_duration(abs(value) * 86_400)
         if self._is_date:
-            return _format_date(value, epoch_days)
+            return (self._before_date + _format_date(value, epoch_days)).strip()
         if not self._has_digits:
             words = self._before.strip()
             return words if value > 0 and any(map(str.isalnum, words)) else format_plain_number(value)
