@@ -59,7 +59,7 @@ _SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?"
 _ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
 """An invisible space that joins a word and the marked text next to it."""
 _OPTION = re.compile(r":([a-z-]+):((?: .*)?)$", re.MULTILINE)
-_OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:(?: .*)?\n)+")
+_OPTIONS = re.compile(r"\A(?::[a-z-]+:(?: .*)?\n)+")
 """Options of a directive, before its content. A role has no space after its name."""
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
 _LITERAL = re.compile("``.+?``")
@@ -172,17 +172,18 @@ class _Writer:
 
     def _write_directive(self, kind: str, argument: str, body: str, depth: int) -> str:
         """Write a directive. Return an empty string if it stays as it is."""
-        options = _OPTIONS.match(f"{body}\n")
-        content = body[options.end() :] if options else body
+        settings = _OPTIONS.match(f"{body}\n")
+        content = body[settings.end() :] if settings else body
+        options = dict(_OPTION.findall(settings[0] if settings else ""))
         if kind == "math":
             content = f"{argument}\n{content}"
             argument = ""
         if kind in _CODE_KINDS and _LANGUAGE.fullmatch(argument) and content.strip():
-            return write_code(content.strip("\n"), argument)
+            caption = self._write_inline(options.get("caption", "").strip())
+            code = write_code(content.strip("\n"), argument)
+            return f"{caption}\n\n{code}".lstrip("\n")
         if kind in _TABLE_KINDS:
-            return self._write_table(
-                kind, argument, dict(_OPTION.findall(options[0] if options else "")), content
-            )
+            return self._write_table(kind, argument, options, content)
         if kind not in KINDS or depth >= _NESTING_MAX:
             return ""
         # only a generic admonition has its title in its first line
