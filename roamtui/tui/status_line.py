@@ -17,14 +17,16 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.conversation.budget import share_window
 from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.messages import OFFLINE
 from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
 from roamtui.models.base import format_window
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_line
 from roamtui.sources.source_names import format_sources
-from roamtui.text import format_token_count
+from roamtui.text import format_token_count, format_tokens
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
 if TYPE_CHECKING:
@@ -95,13 +97,24 @@ class StatusLine(ClickableLine):
     def render(self) -> Content:
         state = self._agent.conversation.state
         message = Content(sanitise_line(self.message))
-        open_count = len(state.open_sections)
-        opened = f"◆ {open_count} open · ~{format_token_count(state.open_tokens)}" if open_count else ""
+        opened = self._format_open_sections()
         sections = _make_clickable(Content(opened or "No open sections"), "global.go_tree")
         usage = format_usage(state.spent)
         used = Content.styled(f"read {usage}" if usage else "", "$muted")
         embedding = Content.styled(self._work.embedding, "$muted")
         return _join_fitting([self._draw_work(), message, sections, used, embedding], self.size.width, _GAP)
+
+    def _format_open_sections(self) -> str:
+        """Format how many sections are open and their size, and say if the model has no room for all."""
+        state = self._agent.conversation.state
+        model = self._agent.model
+        count = len(state.open_sections)
+        if not count:
+            return ""
+        words = f"◆ {count} open · ~{format_token_count(state.open_tokens)}"
+        room = share_window(model.window_tokens, tools_tokens=0, token_ratio=model.token_ratio).open_max
+        has_room = state.open_tokens <= room or model.name == OFFLINE
+        return words if has_room else f"{words}, room for {format_tokens(room)}"
 
     def _draw_model(self) -> Content:
         """Draw the model: its name, its window unless it is a provider's, and whether it is small."""

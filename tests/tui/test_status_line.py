@@ -143,3 +143,13 @@ async def test_that_nothing_is_saved_is_on_the_screen_as_long_as_it_is_true(
         assert "Could not save" not in ui.words
         asked = [exchange.question for exchange in store.load(ui.state.id).exchanges]
     assert asked == ["First?", "Second?", "Third?", "Fourth?"]
+
+
+async def test_open_sections_for_which_the_model_has_no_room_are_told_before_a_question() -> None:
+    text = "# A\n\nText.\n\n" + "".join(f"## Part {n}\n\n{'Water runs. ' * 300}\n\n" for n in range(3))
+    async with running(make_app(text=text, model=ScriptedModel(window_tokens=4_096)), (100, 30)) as ui:
+        await ui.press("escape", "G", "a")
+        await ui.press_until("◆ 1 open", "k")
+        assert "room for" not in ui.text
+        await ui.press("a", "k", "a")
+        await ui.press_until("tokens, room for 1.6k", "k")
