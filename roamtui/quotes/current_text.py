@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.full_sentence import find_quoted_sentence
-from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_similar_words
+from roamtui.quotes.nearest import find_similar_words
 from roamtui.quotes.places import QuotableText, QuotePlace
 from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_found_citation, resolve_citation
 from roamtui.text import Span
@@ -67,7 +68,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """Why the source cannot be opened."""
 
 
-def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_MIN) -> Finding:
+def recheck(claim: Claim, library: Library) -> Finding:
     """Return what has become of a claim's quote in a library whose files are all loaded.
 
     If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
@@ -94,7 +95,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         problem = next((document.problem for document in library.documents if document.problem), "")
         if problem and claim.section_id and section is None:
             similar_in = []  # the section may be in the document that cannot be read
-        similar = find_similar_words(claim.quote, library, similar_in, similarity_min)
+        similar = find_similar_words(claim.quote, library, similar_in)
         if similar is not None:
             section_id = library.find_node_at(similar.span.doc, similar.span.start) or ""
             status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
@@ -132,7 +133,7 @@ def _look_up(
 
 
 def _list_similar(sentence: str, library: Library) -> list[Span]:
-    similar = find_similar_words(sentence, library, QuotableText(library).spans, SIMILARITY_MIN)
+    similar = find_similar_words(sentence, library, QuotableText(library).spans)
     return [] if similar is None else [similar.span]
 
 
@@ -164,8 +165,9 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
 def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None:
     """Find the words that could replace a quote that was not found.
 
-    The same words in text that the model had not read come first. Then come the most similar words: near the
-    former sentence of a lost quote, in the cited section, in what the model had read, or anywhere.
+    The same words in text that the model had not read come first. Then come the most similar words. Of equal
+    ones, those near the former sentence of a lost quote are first, then those in the cited section, and then
+    those that the model had read.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:
@@ -179,18 +181,14 @@ def find_nearest(citation: Citation, state: ConversationState) -> Nearest | None
     if place is not None and not all(any(map(part.is_in, read)) for part in place.found.parts):
         return _describe_nearest(place.found.span, citation, library, is_read=False, is_same=True)
     cited = [library.node(citation.section_id).content_span] if citation.section_id in library else []
-    for spans, similarity_min in (
-        (_list_similar(sentence, library), SIMILARITY_MIN),
-        (cited, SIMILARITY_MIN),
-        (read, SIMILARITY_MIN),
-        (text.spans, SIMILARITY_MIN),
-        (read, CITED_SIMILARITY_MIN),
-    ):
-        if (similar := find_similar_words(citation.quote, library, spans, similarity_min)) is not None:
-            is_read = any(map(similar.span.overlaps, read))
-            nearest = _describe_nearest(similar.span, citation, library, is_read=is_read, is_same=False)
-            return replace(nearest, is_apart=similar.is_apart)
-    return None
+    places = (_list_similar(sentence, library), cited, read, text.spans)
+    found = (find_similar_words(citation.quote, library, spans) for spans in places)
+    similar = max(filter(None, found), key=attrgetter("similarity"), default=None)
+    if similar is None:
+        return None
+    is_read = any(map(similar.span.overlaps, read))
+    nearest = _describe_nearest(similar.span, citation, library, is_read=is_read, is_same=False)
+    return replace(nearest, is_apart=similar.is_apart)
 
 
 def _describe_nearest(

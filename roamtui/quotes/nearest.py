@@ -24,11 +24,6 @@ from roamtui.quotes.words import TextWords, read_plain_words, read_words
 from roamtui.sentences import widen_to_sentences
 from roamtui.text import Bounds, Span
 
-SIMILARITY_MIN = 0.65
-"""The quote counts as changed if a text is more similar to it than this. Similarity is the share of
-words that both have in the same order."""
-CITED_SIMILARITY_MIN = 0.4
-"""If a model's words and a passage are less similar than this, they were not made from it."""
 _WORDS_MAX = 400
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
 _SOUGHT_MAX = 8
@@ -45,7 +40,7 @@ class SimilarWords(NamedTuple):
     """Words that are similar to a quote."""
 
     similarity: float
-    """From 0 to 1."""
+    """The share of words that both have in the same order, from 0 to 1."""
     span: Span
     is_apart: bool = False
     """Whether they have all parts of the quote between ellipses, one after the other."""
@@ -64,10 +59,8 @@ class DiffPart(NamedTuple):
         return self.is_in_quote and self.is_in_text
 
 
-def find_similar_words(
-    quote: str, library: Library, spans: Sequence[Span], similarity_min: float
-) -> SimilarWords | None:
-    """Return the words of the spans that are most similar to a quote, and more so than `similarity_min`.
+def find_similar_words(quote: str, library: Library, spans: Sequence[Span]) -> SimilarWords | None:
+    """Return the words of the spans that are most similar to a quote, and have most of its words.
 
     They include the words in place of its first and last ones. If a span has all parts of the quote between
     ellipses one after the other, they reach from the first part to the last.
@@ -75,10 +68,11 @@ def find_similar_words(
     words = read_words(quote)
     nearest: SimilarWords | None = None
     for place in _list_similar_stretches(quote, words, library, spans):
-        best = similarity_min if nearest is None else nearest.similarity
         if (apart := _find_parts_apart(quote, library, place)) is not None:
             return apart
-        nearest = _find_similar(quote, words, library, place, best) or nearest
+        similar = _find_similar(quote, words, library, place)
+        if similar is not None and (nearest is None or similar.similarity > nearest.similarity):
+            nearest = similar
     return nearest
 
 
@@ -127,10 +121,11 @@ def _list_offsets(word: str, text: str, start: int, end: int) -> array[int]:
     return array("I", [match.start() - start for match in islice(found, _OCCURRENCES_MAX)])
 
 
-def _find_similar(
-    quote: str, quote_words: TextWords, library: Library, within: Span, similarity_min: float
-) -> SimilarWords | None:
-    """Return a span's most similar words, or None if none are more similar than the minimum."""
+def _find_similar(quote: str, quote_words: TextWords, library: Library, within: Span) -> SimilarWords | None:
+    """Return a span's most similar words, or None if it does not have most of the quote's words.
+
+    With fewer, they were not made from each other: a single word may be anywhere in the text.
+    """
     from rapidfuzz import distance, fuzz  # noqa: PLC0415
 
     around = widen_to_sections(library, within)
@@ -157,10 +152,9 @@ def _find_similar(
     first = first_row + start
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
     shared = sum(block.size for block in blocks)
-    similarity = 2 * shared / (len(wanted) + last - first + 1)
-    # most of the quote has to be there, because each of its words may be anywhere in the text
-    if similarity <= similarity_min or shared <= len(wanted) / 2:
+    if shared <= len(wanted) / 2:
         return None
+    similarity = 2 * shared / (len(wanted) + last - first + 1)
     # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence.
     start, end = widen_to_sentences(text, words.starts[first], words.ends[last])
     for _ in range(blocks[0].a):

@@ -15,7 +15,6 @@ from roamtui.outline.labels import format_path
 from roamtui.outline.references import resolve_name
 from roamtui.quotes.claims import read_quotations
 from roamtui.quotes.current_text import ClaimStatus, Finding, recheck
-from roamtui.quotes.nearest import CITED_SIMILARITY_MIN
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import format_sentence
 from roamtui.sanitiser import sanitise_line
@@ -52,7 +51,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     counts: Counter[str] = Counter()
     for number, claim in enumerate(claims[:QUOTES_MAX], start=1):
         placed = replace(claim, section_id=claim.section_id or within)
-        finding = recheck(placed, library, CITED_SIMILARITY_MIN)
+        finding = recheck(placed, library)
         verdict = _VERDICTS.get(finding.status, _NOT_FOUND)
         counts[verdict] += 1
         lines.append(f'{number}. {verdict}: "{shorten(sanitise_line(claim.quote), _QUOTE_LENGTH)}"')
