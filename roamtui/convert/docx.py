@@ -39,6 +39,8 @@ _PLAIN = frozenset(
 _DRAWINGS = frozenset({"drawing", "pict", "object"})
 _REMOVED = frozenset({"del", "moveFrom", "pPr", "rPr", "sdtPr", "rubyPr", "instrText"})
 """Elements in a line that are not text, or that a tracked change took away."""
+_END = "pPr/{*}rPr/{*}"
+"""Where a paragraph says how its end is formatted, and what changed it."""
 _TAGS_BY_STYLE = {
     "title$": "h1",
     "(?:source )?code|html preformatted": "pre",
@@ -147,11 +149,13 @@ class _DocxHtmlWriter:
             # so that a damaged field hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
             after = element.getnext()
-            # a tracked change deletes its end, or it is the large first letter of the next paragraph
+            # a tracked change deletes or moves its end, or it is the large first letter of the next paragraph
             frame = element.find("{*}pPr/{*}framePr")
             is_initial = frame is not None and get_attribute(frame, "dropCap") in ("drop", "margin")
-            is_continued = is_initial or element.find("{*}pPr/{*}rPr/{*}del") is not None
-            if is_continued and after is not None and get_local_name(after) == "p":
+            is_continued = is_initial or is_on(element, f"{_END}del") or is_on(element, f"{_END}moveFrom")
+            is_empty = not (content.strip() or self._boxes)
+            is_gone = is_empty and (is_continued or is_on(element, f"{_END}vanish"))
+            if is_gone or (is_continued and after is not None and get_local_name(after) == "p"):
                 continue
             self._write_paragraph(element, style, content, blocks)
             content = ""

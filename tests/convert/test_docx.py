@@ -366,6 +366,16 @@ def test_a_paragraph_whose_end_is_deleted_continues_in_the_next_one() -> None:
     assert _convert(joined, write("master"), joined) == "harbourmaster\n\nharbour\n"
 
 
+@pytest.mark.parametrize(("end", "look"), [("del", "moveFrom"), ("moveFrom", "del"), ("vanish", "vanish")])
+def test_what_a_person_does_not_see_takes_no_number_of_a_list(end: str, look: str) -> None:
+    words = _run("gone", "<w:vanish/>") if look == "vanish" else f"<w:{look}>{_run('gone')}</w:{look}>"
+    gone = _numbered("", 2).replace("</w:numPr>", f"</w:numPr><w:rPr><w:{end}/></w:rPr>").replace(_run(""), words)
+    table = "<w:tbl><w:tr><w:tc/></w:tr></w:tbl>"
+    paragraphs = (_numbered("one", 2), gone, _numbered("two", 2), gone, table, _numbered("three", 2))
+    text = _convert(*paragraphs, numbering=_list(2, ("decimal", "%1.")))
+    assert text == "1. one\n2. two\n\n<!-- -->\n\n3. three\n"
+
+
 def test_merged_cells_and_deleted_rows() -> None:
     def row(*cells: str, properties: str = "") -> str:
         return f"<w:tr><w:trPr>{properties}</w:trPr>{''.join(cells)}</w:tr>"
