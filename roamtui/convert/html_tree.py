@@ -56,6 +56,7 @@ _HIDDEN_CLASSES = frozenset(
 )
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
+_PLACES = frozenset({"x", "y", "dx", "dy"})
 _FORMULAS_XPATH = r"//text()[contains(., '\(') or contains(., '\[')][not(ancestor::pre or ancestor::code)]"
 _TEX_CLASSES = frozenset({"math", "arithmatex"})
 """Classes of a formula between brackets with backslashes, which may be a single letter."""
@@ -256,6 +257,8 @@ def _write_drawn_words(element: Any) -> None:
     elif element.tag == "math":
         _replace_content(element, write_formula(element))
     elif element.tag == "svg":
+        for part in element.iter("tspan"):  # a part with a place of its own is another word
+            part.text = f" {part.text or ''}" if _PLACES.intersection(part.keys()) else part.text
         labels = element.xpath(_SVG_LABELS_XPATH)
         _replace_content(element, " ".join(filter(None, map(join_text, labels))))
         element.tag = "div" if element.text else "svg"

@@ -160,7 +160,7 @@ def write_script(sign: str, text: str, *, is_apart: bool = False) -> str:
 
 def bracket_base(text: str) -> str:
     """Put a text with a raised or lowered sign into brackets, unless it is one sign or word, or empty."""
-    return text if text.isalpha() or not text else _bracket(text, _BASE)
+    return text if text.isalpha() or len(text) < 2 else _bracket(text, _BASE)
 
 
 def finish_formula(text: str) -> str:
