@@ -127,6 +127,10 @@ class _OdtHtmlWriter:
             return f"<br>{numbered}<br>{boxes}"
         return f"<{tag}>{numbered}</{tag}>{boxes}"
 
+    def _get_level(self, paragraph: Any) -> int:
+        """Return the level that the style of a paragraph gives it as a heading, or 0."""
+        return self._styles.get_style("paragraph", get_attribute(paragraph, "style-name")).outline_level
+
     def _write_box(self, box: Any) -> str:
         """Write a section or a text box. In a paragraph, keep it for later."""
         content = self.write_content(box)
@@ -148,13 +152,16 @@ class _OdtHtmlWriter:
         return content
 
     def _write_list(self, element: Any) -> str:
-        """Write a list. If Markdown has no such number, the item is a paragraph that begins with it."""
+        """Write a list. A heading, and an item whose number Markdown does not have, begin with the number."""
         blocks = BlockWriter()
         self._lists.enter(element)
         for item in element:
-            is_item = get_local_name(item) == "list-item"
+            names = [get_local_name(each) for each in item]
+            # an item that begins with a list only gives that its level
+            is_item = get_local_name(item) == "list-item" and names[:1] != ["list"]
             number = self._lists.count_item(item) if is_item else ""
-            is_marked = is_item and (not number or PLAIN_NUMBER.fullmatch(number))
+            has_heading = "h" in names or any(map(self._get_level, item.iterfind("{*}p")))
+            is_marked = is_item and not has_heading and (not number or PLAIN_NUMBER.fullmatch(number))
             self._number = "" if is_marked else number
             content = self.write_content(item)
             if is_marked:

@@ -31,10 +31,10 @@ def _style(name: str, properties: str, *, family: str = "text", parent: str = ""
     return f"<style:style {head}><style:text-properties {properties}/></style:style>"
 
 
-def _level(number: int, kind: str, *, suffix: str = ".", start: int = 1) -> str:
+def _level(number: int, kind: str, *, suffix: str = ".", start: int = 1, shown: int = 1) -> str:
     return (
         f'<text:list-level-style-number text:level="{number}" style:num-format="{kind}" style:num-suffix="{suffix}" '
-        f'text:display-levels="1" text:start-value="{start}"/>'
+        f'text:display-levels="{shown}" text:start-value="{start}"/>'
     )
 
 
@@ -138,6 +138,21 @@ def test_lists_have_their_numbers() -> None:
     assert _convert(body, automatic=lists) == (
         "1. one\n\n   a) inner\n2. two\n\nBetween.\n\n3. three\n\nIV. three\n\n1. three\n"
     )
+
+
+def test_headings_in_lists_have_the_numbers_of_the_lists() -> None:
+    """LibreOffice writes the numbered headings of a Word document like this."""
+    style = f'<text:list-style style:name="L">{_level(1, "1")}{_level(2, "1", suffix="", shown=2)}</text:list-style>'
+    first = '<text:p text:style-name="Heading_20_1">{}</text:p>'
+    second = '<text:list><text:list-item><text:h text:outline-level="2">{}</text:h></text:list-item></text:list>'
+    items = (first.format("Fees"), second.format("Rates"), second.format("Taxes"), first.format("Terms"))
+    body = "<text:p>Words.</text:p>".join(
+        '<text:list text:style-name="L" text:continue-numbering="true">'
+        f"<text:list-item>{item}</text:list-item></text:list>"
+        for item in (*items, second.format("Dates"))
+    )
+    lines = _convert(body, automatic=style).split("\n\nWords.\n\n")
+    assert lines == ["# 1. Fees", "## 1.1 Rates", "## 1.2 Taxes", "# 2. Terms", "## 2.1 Dates\n"]
 
 
 def test_text_in_a_paragraph_takes_neither_its_number_nor_its_place() -> None:
