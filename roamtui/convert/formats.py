@@ -19,7 +19,7 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _LEFT_OUT_OF_TEXTS = "charts, comments, hidden text and most pictures"
 _LEFT_OUT_OF_PAGES = "menus, footers and hidden text"
-CONVERTERS_VERSION = 47
+CONVERTERS_VERSION = 48
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is not converted. It is read as Markdown, except in logs."""
