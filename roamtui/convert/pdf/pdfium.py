@@ -11,7 +11,7 @@ import ctypes
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -26,6 +26,7 @@ from roamtui.convert.pdf.right_to_left import (
     has_right_to_left,
     is_right_to_left,
     sort_letters,
+    split_into_lines,
     split_into_words,
 )
 from roamtui.convert.pdf.words import (
@@ -297,14 +298,14 @@ class PdfPage:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
         words: list[PageWord] = []
         uneven: list[PageWord] = []
+        right_to_left: list[PlacedLetter] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the
         # picture.
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
         page_box = _Box(left, right, top, bottom, is_uneven=False)
         for line in _LINE.finditer(text):
             if is_right_to_left(line[0]):
-                line_words = self._read_right_to_left_line(line[0], line.start(), rotation)
-                words += (word for word in line_words if _overlap(word, page_box))
+                right_to_left += self._place_letters(line[0], line.start(), rotation)
                 continue
             for match in _WORD.finditer(text, *line.span()):
                 first, end = match.span()
@@ -326,6 +327,9 @@ class PdfPage:
                 )
                 if not word.is_rotated and (is_mixed or (compared and compared.is_uneven)):
                     uneven.append(word)
+        for placed in split_into_lines(right_to_left):
+            line_words = self._read_right_to_left_line(placed, rotation)
+            words += (word for word in line_words if _overlap(word, page_box))
         if not is_right_to_left(text):
             for word in uneven:
                 self._mark_scripts(word, rotation)
@@ -421,9 +425,9 @@ class PdfPage:
         if is_subscript(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
             word.bottom = parts[0].bottom
 
-    def _read_right_to_left_line(self, text: str, start: int, rotation: int) -> Iterator[PageWord]:
+    def _read_right_to_left_line(self, line: Sequence[PlacedLetter], rotation: int) -> Iterator[PageWord]:
         """Yield the words of a line that is read from right to left, ordered from left to right."""
-        for letters in split_into_words(self._place_letters(text, start, rotation)):
+        for letters in split_into_words(line):
             word = "".join(letter.text for letter in letters).translate(_LIGATURES)
             indices = [letter.number for letter in letters]
             boxes = [box for index in indices if (box := self._read_box(index, index, rotation))]
@@ -439,7 +443,8 @@ class PdfPage:
             number = start + index
             if box := self._read_box(number, number, rotation):
                 size = self._measure_letter(number) or box.bottom - box.top
-                placed.append(PlacedLetter(text[index], number, box.x0, box.x1, size))
+                middle = (box.top + box.bottom) / 2
+                placed.append(PlacedLetter(text[index], number, box.x0, box.x1, size, middle))
         return placed
 
     def _read_box(self, first: int, last: int, rotation: int) -> _Box | None:

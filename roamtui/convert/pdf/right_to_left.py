@@ -6,8 +6,9 @@ the place that it gives for each letter is right.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 _LETTERS = (
@@ -31,13 +32,14 @@ _LAM = "\u0644"
 
 
 class PlacedLetter(NamedTuple):
-    """A letter with its number on the page, its edges and the height of its font."""
+    """A letter with its number on the page, its edges, the height of its font, and how far down it is."""
 
     text: str
     number: int
     x0: float
     x1: float
     size: float
+    middle: float
 
 
 def has_right_to_left(text: str) -> bool:
@@ -53,6 +55,18 @@ def is_right_to_left(text: str) -> bool:
     right_to_left_count = sum(map(has_right_to_left, words))
     letters = len(_RIGHT_TO_LEFT.findall(text))
     return (right_to_left_count * 2, letters * 2) > (len(words), sum(map(str.isalpha, text)))
+
+
+def split_into_lines(letters: Iterable[PlacedLetter]) -> Iterator[list[PlacedLetter]]:
+    """Yield the letters of each line on a page. pdfium divides some lines of tables, and joins others."""
+    line: list[PlacedLetter] = []
+    for letter in sorted(letters, key=attrgetter("middle")):
+        if line and letter.middle - line[-1].middle > letter.size / 2:
+            yield line
+            line = []
+        line.append(letter)
+    if line:
+        yield line
 
 
 def split_into_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLetter]]:
