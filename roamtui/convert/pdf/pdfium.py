@@ -25,6 +25,7 @@ from roamtui.convert.pdf.right_to_left import (
     PlacedLetter,
     has_right_to_left,
     is_right_to_left,
+    join_letters,
     sort_letters,
     split_into_lines,
     split_into_words,
@@ -428,7 +429,7 @@ class PdfPage:
     def _read_right_to_left_line(self, line: Sequence[PlacedLetter], rotation: int) -> Iterator[PageWord]:
         """Yield the words of a line that is read from right to left, ordered from left to right."""
         for letters in split_into_words(line):
-            word = "".join(letter.text for letter in letters).translate(_LIGATURES)
+            word = join_letters(letters).translate(_LIGATURES)
             indices = [letter.number for letter in letters]
             boxes = [box for index in indices if (box := self._read_box(index, index, rotation))]
             top = min(box.top for box in boxes)

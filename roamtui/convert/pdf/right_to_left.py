@@ -7,9 +7,11 @@ the place that it gives for each letter is right.
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
+
+from roamtui.convert.pdf.words import SMALL_RATIO, SUPERSCRIPT_END, SUPERSCRIPT_START
 
 _LETTERS = (
     "\u0591-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
@@ -20,7 +22,7 @@ _OTHER = rf"(?:(?![{_LETTERS}])\w)"
 _OTHER_LETTER = rf"(?:(?![{_LETTERS}])[^\W\d_])"
 _CORE = re.compile(
     rf"(?:\d[^\s{_LETTERS}]*)?{_OTHER_LETTER}(?:[^{_LETTERS}]*{_OTHER})?[%+#.]{{0,2}}"
-    rf"|{_OTHER}(?:[^\s{_LETTERS}]*{_OTHER})?%?"
+    rf"|{_OTHER}(?:[^\s{_LETTERS}]*{_OTHER})?[%{SUPERSCRIPT_END}]?"
 )
 """Text that is read from left to right: Latin words with the numbers between them, or a lone number."""
 _ARABIC_RANGE = re.compile("([-+\u2212])")
@@ -82,6 +84,19 @@ def split_into_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLet
         end = max(end, letter.x1)
     if word:
         yield word
+
+
+def join_letters(word: Sequence[PlacedLetter]) -> str:
+    """Return the text of a word. Raised figures after a figure are marked, so that they never join it."""
+    largest = max(word, key=attrgetter("size"))
+    text = ""
+    for is_raised, group in groupby(
+        word, lambda letter: letter.size < SMALL_RATIO * largest.size and letter.middle < largest.middle
+    ):
+        part = "".join(letter.text for letter in group)
+        is_mark = is_raised and part.isdecimal() and text[-1:].isdecimal()
+        text += f"{SUPERSCRIPT_START}{part}{SUPERSCRIPT_END}" if is_mark else part
+    return text
 
 
 def sort_letters(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:

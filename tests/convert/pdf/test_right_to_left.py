@@ -4,6 +4,7 @@ import pytest
 
 from roamtui.convert.pdf.right_to_left import (
     PlacedLetter,
+    join_letters,
     sort_letters,
     split_into_lines,
     split_into_words,
@@ -29,6 +30,12 @@ def test_letters_are_in_the_line_in_which_they_are_placed() -> None:
     raised = lower[0]._replace(middle=17.0)  # such as the mark of a note
     read = [*split_into_lines([*lower[1:], *upper[3:], raised, *upper[:3]])]
     assert ["".join(letter.text for letter in sort_letters(line)) for line in read] == [*lines]
+
+
+def test_raised_figures_never_join_a_number() -> None:
+    number, mark = _place("1,250"), _place("      12"[1:], -3.0)
+    text = join_letters([*number, *(letter._replace(size=7.0) for letter in mark)])
+    assert to_logical_order(f"םילקש {text} ריחמ") == "מחיר 1,250\x0312\x04 שקלים"
 
 
 def test_gaps_divide_words_and_spaces_of_pdfium_do_not() -> None:
