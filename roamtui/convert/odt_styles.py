@@ -97,7 +97,8 @@ class OdtLists:
         self._headings = ListCounter()
         self._counters: dict[str, ListCounter] = {}
         """The counters of lists, by the name of the list style and by the id of the list."""
-        self._open: list[tuple[str, ListCounter]] = []
+        self._open: list[tuple[str, ListCounter, int]] = []
+        """Style, counter and level of each list that is open."""
 
     def count_heading(self, heading: Any, level: int) -> str:
         """Count a heading. Return its number, or "" if headings have none."""
@@ -108,18 +109,18 @@ class OdtLists:
         return self._headings.count_item(level - 1, self._outline)
 
     def enter(self, element: Any) -> None:
-        """Open a list. It may be inside an item of another list."""
+        """Open a list. One inside an item of another list is a level of that, but not one in a box of it."""
         name = get_attribute(element, "style-name")
-        if self._open:
-            around, counter = self._open[-1]
-            self._open.append((name or around, counter))
+        if self._open and get_local_name(element.getparent()) in ("list-item", "list-header"):
+            around, counter, level = self._open[-1]
+            self._open.append((name or around, counter, level + 1))
             return
         continued = get_attribute(element, "continue-list")
         if not continued and get_attribute(element, "continue-numbering") == "true":
             continued = name
         counter = (self._counters.get(continued) if continued else None) or ListCounter()
         self._counters |= {name: counter, get_attribute(element, "id"): counter}
-        self._open.append((name, counter))
+        self._open.append((name, counter, 0))
 
     def leave(self) -> None:
         """Close the innermost list."""
@@ -127,8 +128,7 @@ class OdtLists:
 
     def count_item(self, item: Any) -> str:
         """Count an item of the innermost list. Return its number, or "" if it has a bullet."""
-        name, counter = self._open[-1]
-        level = len(self._open) - 1
+        name, counter, level = self._open[-1]
         if get_attribute(item, "start-value"):
             counter.restart(level, parse_positive_int(item, "start-value"))
         return counter.count_item(level, self._levels.get(name, {}))

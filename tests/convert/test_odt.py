@@ -158,10 +158,11 @@ def test_headings_in_lists_have_the_numbers_of_the_lists() -> None:
 def test_text_in_a_paragraph_takes_neither_its_number_nor_its_place() -> None:
     style = f'<text:list-style style:name="L">{_level(1, "I")}</text:list-style>'
     note = "<text:note><text:note-body><text:p>Note.</text:p></text:note-body></text:note>"
-    frame = "<draw:frame><draw:text-box><text:p>Box.</text:p></draw:text-box></draw:frame>"
+    inner = '<text:list text:style-name="L"><text:list-item><text:p>Box.</text:p></text:list-item></text:list>'
+    frame = f"<draw:frame><draw:text-box>{inner}</draw:text-box></draw:frame>"
     shape = "<draw:custom-shape><text:p>Shape.</text:p></draw:custom-shape>"
     item = f"<text:list-item><text:p>one{note} {frame}two{shape} words</text:p></text:list-item>"
-    expected = "I. one[^1] two words\n\n[^1]: Note.\n\nBox.\n\nShape.\n"
+    expected = "I. one[^1] two words\n\n[^1]: Note.\n\nI. Box.\n\nShape.\n"
     assert _convert(f'<text:list text:style-name="L">{item}</text:list>', automatic=style) == expected
 
 
