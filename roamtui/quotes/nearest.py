@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from heapq import nlargest
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -66,14 +67,11 @@ def find_similar_words(quote: str, library: Library, spans: Sequence[Span]) -> S
     ellipses one after the other, they reach from the first part to the last.
     """
     words = read_words(quote)
-    nearest: SimilarWords | None = None
-    for place in _list_similar_stretches(quote, words, library, spans):
-        if (apart := _find_parts_apart(quote, library, place)) is not None:
-            return apart
-        similar = _find_similar(quote, words, library, place)
-        if similar is not None and (nearest is None or similar.similarity > nearest.similarity):
-            nearest = similar
-    return nearest
+    similar = (
+        _find_parts_apart(quote, library, place) or _find_similar(quote, words, library, place)
+        for place in _list_similar_stretches(quote, words, library, spans)
+    )
+    return max(filter(None, similar), key=attrgetter("similarity"), default=None)
 
 
 def _find_parts_apart(quote: str, library: Library, within: Span) -> SimilarWords | None:
