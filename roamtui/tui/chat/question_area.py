@@ -26,6 +26,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.update import AskOptions
+from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import format_node_title
 from roamtui.paths import expand_user
 from roamtui.program import QUIT_WORDS
@@ -194,7 +195,7 @@ class QuestionArea(Container):
         """Limit the next question to one section, and put the `selected` text, as a quote, at its start."""
         self._set_options(AskOptions(within=section_id))
         if selected:
-            self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
+            self.box.fill(f"“{shorten(read_visible_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
 
     def cancel_options(self) -> bool:
         """Ask the next question of the whole document, as a new one, and show what was typed before.

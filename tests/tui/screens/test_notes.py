@@ -159,9 +159,12 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         await ui.press_until(lambda: "✎ why" not in ui.text, "j")
 
 
-async def test_noted_words_are_shown_without_their_markup(store: ConversationStore) -> None:
+async def test_selected_and_noted_words_are_shown_without_their_markup(store: ConversationStore) -> None:
     text = "# Fees\n\nIt is **not** [waived](rules.md) here.\n"
     async with running(make_app(store=store, text=text), (120, 35)) as ui:
+        await ui.read("Fees")
+        await ui.select("It is", "here.")
+        await ui.press_until(lambda: ui.box.text == "“It is not waived here.”\n", "i")
         await ui.read("Fees")
         await ui.select("It is", "here.")
         await ui.press_until(PromptDialog, "b")
