@@ -250,7 +250,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         conversation = Conversation(
             library,
             store=store,
-            options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
+            options=OpenSectionOptions(mode=self.settings.keep_open.mode),
             source_loader=loader,
             open_source=self.open_added,
         )

@@ -50,10 +50,8 @@ class OpenSectionOptions(Struct, frozen=True, kw_only=True):
 
     mode: KeepOpenMode = KeepOpenMode.KEEP
     budget_tokens: int = OPEN_TOKENS_DEFAULT
-    follows_window: bool = False
-    """Whether the context window of the model sets `budget_tokens`."""
     part_tokens: int = PART_TOKENS
-    """Size of a part of a section. A small context window makes it smaller."""
+    """Size of a part of a section. A small context window makes both smaller."""
 
 
 class RequestBudget(Struct, frozen=True, kw_only=True):

@@ -236,10 +236,8 @@ class Conversation:
             await self.load((section_id,), Origin.PERSON)
 
     def set_budget(self, budget: RequestBudget) -> None:
-        """Set the size of parts and, unless the person has set it, the budget of open sections."""
-        options = replace(self.state.options, part_tokens=budget.part_max)
-        if options.follows_window:
-            options = replace(options, budget_tokens=budget.open_max)
+        """Set the size of parts and the budget of open sections."""
+        options = replace(self.state.options, part_tokens=budget.part_max, budget_tokens=budget.open_max)
         self.state = replace(self.state, options=options)
 
     async def load_all(self) -> Library:

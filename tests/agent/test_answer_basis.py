@@ -4,6 +4,7 @@ from pathlib import Path
 
 from roamtui.answer_report import format_basis
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import OpenStatus, SectionsOpened
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import iter_notices
 from roamtui.conversation.update import AskOptions
@@ -48,11 +49,12 @@ async def test_sections_that_were_opened_with_a_question_and_had_no_room_are_nam
     agent = make_agent(["Not found: nothing."], text=_PUMPS, window_tokens=8_192)
     events = await collect_events(agent, "How much?", AskOptions(open_first=tuple(_IDS)))
     state = agent.conversation.state
-    waiting = [state.library.node(one).title for one, each in state.open_sections.items() if not each.deliveries]
+    results = [result for event in events if isinstance(event, SectionsOpened) for result in event.results]
+    refused_ids = [result.id for result in results if result.status is OpenStatus.NO_ROOM]
+    titles = ", ".join(state.library.node(section_id).title for section_id in refused_ids)
     told = [notice.format() for event in events for notice in iter_notices(event, state.library)]
-    count = len(waiting)
-    assert 0 < count < len(state.open_sections) == _COUNT
-    assert f"The model has no room left to open {count} sections: {', '.join(waiting)}" in told
+    assert 0 < len(refused_ids) < _COUNT
+    assert f"The model has no room left to open {len(refused_ids)} sections: {titles}" in told
 
 
 async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None:

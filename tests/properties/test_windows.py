@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from roamtui.agent.agent import Agent
 from roamtui.bootstrap import open_library
-from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason
 from roamtui.conversation.update import AskOptions, OpenSections
@@ -86,7 +85,7 @@ def play(
     """Ask all questions, and return how each ended."""
 
     async def run() -> list[tuple[StopReason | None, str]]:
-        conversation = Conversation(library, options=OpenSectionOptions(follows_window=True))
+        conversation = Conversation(library)
         agent = Agent(conversation, model, Searcher(library))
         for question, replies, opened in asked:
             model.replace_script(replies)
