@@ -50,6 +50,7 @@ from roamtui.retrieval.absent import (
     expand_abbreviations,
     find_similar_words,
     format_absence_clause,
+    leave_out_subject,
     list_absent_names,
 )
 from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_all_passages, list_found_words
@@ -80,7 +81,7 @@ class _Found(Struct, frozen=True, kw_only=True):
     """What search finds for a question."""
 
     question: str
-    """The question with its abbreviations expanded."""
+    """The question with its abbreviations expanded, perhaps without the name of the document's subject."""
     query: str
     """What was searched: the question, perhaps after the question before it."""
     hits: tuple[Hit, ...] = ()
@@ -231,15 +232,21 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     """Search for the current question, and for it after the question before it. Keep what proves more.
 
-    If nothing is near, and the document is short, find all of its passages. Of a question about a section,
-    a person wants to know that the section lacks it.
+    The question is searched without the name of what the document is about or, if nothing is near, with it.
+    If nothing is near then, and the document is short, find all of its passages. Of a question about a
+    section, a person wants to know that the section lacks it.
     """
     *past, current = state.exchanges
     before = (past[-1].expanded_question or past[-1].question) if past else ""
-    question = expand_abbreviations(current.question, state.library)
-    readings = list_readings(question, before)
-    found = max((_search(question, queries, state, searcher) for queries in readings), key=_measure_evidence)
-    if found.passages or state.exchanges[-1].within:
+    expanded = expand_abbreviations(current.question, state.library)
+    found = _Found(question=expanded, query=expanded)
+    for question in dict.fromkeys((leave_out_subject(expanded, state.library), expanded)):
+        readings = list_readings(question, before)
+        searches = (_search(question, queries, state, searcher) for queries in readings)
+        found = max(searches, key=_measure_evidence)
+        if found.passages:
+            return found
+    if state.exchanges[-1].within:
         return found
     passages = list_all_passages(state.library, found.query, searcher.compare)
     return replace(found, passages=passages, is_whole=bool(passages))

@@ -402,7 +402,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
     expanded_question: str = field(default="", name="spelled_question")
-    """The question with its abbreviations spelled out; empty if a model was asked."""
+    """The question as it was searched, with its abbreviations spelled out; empty if a model was asked."""
     error: str = ""
     """A sentence for the person on what went wrong; empty if nothing did."""
     basis: AnswerBasis | None = field(default=None, name="reading")

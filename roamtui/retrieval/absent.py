@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from os.path import commonprefix
+from pathlib import PurePath
 
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language, stem
@@ -99,6 +100,30 @@ def expand_abbreviations(question: str, library: Library) -> str:
         if len(phrases) == 1:
             question = whole.sub(rf"\g<0> {phrases.pop()}", question)
     return question
+
+
+def leave_out_subject(question: str, library: Library) -> str:
+    """Leave the name of what the document is about out of a question in English, unless no word is left.
+
+    "How many employees does Best Buy have?" would find what repeats "Best Buy" in its annual report. A name
+    is in the title or in the file name, perhaps without its space, and the text mostly writes it with a
+    capital. Several documents are told apart by their names, so these stay. The text is scanned for each word
+    of the title that the question has, unless it is too long, so call this in a thread.
+    """
+    text = library.root.text
+    is_english = detect_language(question) is Language.ENGLISH
+    if len(library.documents) > 1 or not is_english or not _is_scannable([text]):
+        return question
+    rest = question
+    named = f"{library.title} {PurePath(library.source).stem}".replace("_", " ")
+    for word in filter(str.isalpha, {*tokenise(named)} - STOP_WORDS):
+        name = re.compile(rf"\b{' ?'.join(word)}\b", re.IGNORECASE)
+        if name.search(rest):
+            places = name.findall(text)
+            if sum(place[0].isupper() for place in places) > len(places) / 2:
+                rest = re.sub(rf"{name.pattern}(?:['’]s)?", "", rest, flags=re.IGNORECASE)
+    matcher = TermMatcher.for_question(rest)
+    return question if matcher.is_vague or not matcher.content_terms else " ".join(rest.split())
 
 
 def find_similar_words(question: str, library: Library) -> dict[str, str]:

@@ -94,6 +94,16 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
 
 
+async def test_the_name_of_the_subject_does_not_lead_to_places_that_repeat_it() -> None:
+    notes = "".join(f"## Note {number}\n\nRed Fern rents ladders.\n\n" for number in range(9))
+    people = "## Ann\n\nAnn leads the workers of Red Fern.\n\n## People\n\nThere are 40 workers.\n"
+    talk = make_talk(f"# Red Fern\n\n{notes}{people}")
+    answer = await talk.ask("How many workers does Red Fern have?")
+    assert answer.citations[0].path[-1] == "People"
+    answer = await talk.ask("Is Red Fern mouldering?")
+    assert answer.stopped is StopReason.NEAREST, "if nothing else is found, its name is looked for"
+
+
 async def test_a_search_that_is_off_or_fails_is_an_error_and_nothing_is_said_to_be_absent() -> None:
     talk = make_talk(has_search=False)
     off = await talk.ask("Who composed the anthem of Norway?")

@@ -4,8 +4,9 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, list_absent_names
+from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, leave_out_subject, list_absent_names
 from tests.case_files import read_rows
+from tests.search.libraries import make_folder, make_library
 
 _TEXT = (
     "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new. PP&E, EBITDA, 12,000, clause "
@@ -47,3 +48,24 @@ def test_the_words_of_an_abbreviation_are_added_to_it_if_it_or_they_have_capital
     )
     library = Library(source="/d/notes.md", root=parse_document(text, name="notes.md"))
     assert expand_abbreviations(question, library) == expanded
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("How many people does Red Fern employ?", "How many people does employ?"),
+        ("where is red fern's office", "where is office"),
+        ("What does a ladder cost?", "What does a ladder cost?"),
+        ("What is Red Fern?", "What is Red Fern?"),
+        ("Wie viele Leute hat Red Fern?", "Wie viele Leute hat Red Fern?"),
+    ],
+)
+def test_the_name_that_a_document_is_about_is_left_out_if_anything_else_is_asked(question: str, rest: str) -> None:
+    root = parse_document("Red Fern rents ladders. A ladder is red. Red Fern has an office.\n", name="a.md")
+    assert leave_out_subject(question, Library(source="/d/REDFERN_ladder_prices.md", root=root)) == rest
+
+
+def test_names_that_tell_documents_apart_are_not_left_out() -> None:
+    texts = {"redfern.md": "# Redfern\n\nRedfern has ladders.\n", "oakley.md": "# Oakley\n\nOakley has none.\n"}
+    assert leave_out_subject("Ladders of Redfern?", make_library(texts["redfern.md"])) == "Ladders of ?"
+    assert leave_out_subject("Ladders of Redfern?", make_folder(texts)) == "Ladders of Redfern?"
