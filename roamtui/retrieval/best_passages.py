@@ -40,7 +40,7 @@ from roamtui.retrieval import policy
 from roamtui.retrieval.question_search import list_whole_document
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
-from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, get_implied_words
 from roamtui.search.sentences import (
     HEADING_KINDS,
     READ_LENGTH_MAX,
@@ -462,8 +462,11 @@ class _TermWeights:
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = policy.INDIRECT_WEIGHT * self.weights[term]
-        self.own_words = own_terms.union(*map(related.__getitem__, own_terms))
-        """The words of the last question, with synonyms and corrections."""
+        implied = [word.replace("_", " ") for word in get_implied_words(queries[0])]  # as search does
+        for word in implied:
+            self.weights.setdefault(word, policy.INDIRECT_WEIGHT * self._total / len(terms))
+        self.own_words = own_terms.union(implied, *map(related.__getitem__, own_terms))
+        """The words of the last question, with synonyms, corrections and what they imply."""
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         self.find_words = self.matcher.find_terms
