@@ -240,6 +240,7 @@ class AnswerLoop(Struct, kw_only=True):
             else:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
                 self.reply.rejected_text = text
+                self.reply.rejected_reason = self.reply.reason
             step = Step(text=text, uses=calls.take_uses(), reminder=reminder)
             self.reply.text = ""
             await conversation.apply(StepRecorded(step=step))

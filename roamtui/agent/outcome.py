@@ -1,6 +1,7 @@
 """Judges the model's last reply: chooses a reminder to answer properly, or builds the outcome."""
 
 import re
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -17,12 +18,15 @@ from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
 _BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
-_NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
+_NO_ANSWER = "The model returned no answer{}. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
-_REPEATED_NOTE = "(The answer was stopped here, because the model repeated itself.)"
-_CUT_NOTE = (
-    "(The answer is cut off here, because it reached the model's limit or the provider withheld the rest.)"
-)
+_EARLY_ENDS: Mapping[FinishReason | None, str] = {
+    "length": ", because the reply reached the model's limit",
+    "filtered": ", because the provider's filter stopped the reply",
+    "repeated": ", because the model repeated itself",
+}
+"""Why a reply ended early, as the end of a sentence."""
+_CUT_NOTE = "(The answer is cut off here{}.)"
 _UNCHECKED = "A defect in roamtui ({}) stopped this answer, and its quotes were not looked up."
 _TOO_EXPENSIVE = (
     "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
@@ -37,6 +41,7 @@ class Reply(Struct, kw_only=True):
     rejected_text: str | None = None
     """The reply after which the model was reminded to answer properly, at most once in a question. This reply
     stays the answer if the next one proves nothing either."""
+    rejected_reason: FinishReason | None = None
     reason: FinishReason | None = None
     """Why the last reply ended, from `ReplyFinished`."""
     broken_call: str = ""
@@ -56,7 +61,10 @@ def make_outcome(
     """Build the outcome of the current question. A non-empty `error` says why its steps failed."""
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
     checker = QuoteChecker(state)
-    text = _choose_reply(checker, state, reply) if is_complete else reply.text or reply.rejected_text or ""
+    text = reply.text or reply.rejected_text or ""
+    reason = reply.reason
+    if is_complete:
+        text, reason = _choose_reply(checker, state, reply)
     answer = replace_verdict_marks(text)
     own_length = len(answer)
     citations = checker.list_citations(answer)
@@ -70,12 +78,10 @@ def make_outcome(
     elif is_complete and not answer:
         if stopped is not StopReason.STEP_LIMIT:
             stopped = StopReason.ERROR
-        error = _BROKEN_CALL if reply.broken_call else _NO_ANSWER
+        error = _BROKEN_CALL if reply.broken_call else _NO_ANSWER.format(_EARLY_ENDS.get(reason, ""))
     elif is_complete:
-        if reply.reason in ("length", "filtered"):
-            answer = f"{answer}\n\n{_CUT_NOTE}"
-        elif reply.reason == "repeated":
-            answer = f"{answer}\n\n{_REPEATED_NOTE}"
+        if why := _EARLY_ENDS.get(reason):
+            answer = f"{answer}\n\n{_CUT_NOTE.format(why)}"
         if is_not_found(answer, has_source=bool(citations)):
             stopped = StopReason.NOT_FOUND
             gaps = measure_coverage(state.library, state.exchanges[-1].within).gaps
@@ -103,8 +109,10 @@ def make_unchecked_outcome(reply: Reply, defect: Exception) -> QuestionAnswered:
     )
 
 
-def _choose_reply(checker: QuoteChecker, state: ConversationState, reply: Reply) -> str:
-    """Choose the reply to show. A reply that only repeats the prompt counts as empty.
+def _choose_reply(
+    checker: QuoteChecker, state: ConversationState, reply: Reply
+) -> tuple[str, FinishReason | None]:
+    """Choose the reply to show, and say why it ended. A reply that only repeats the prompt counts as empty.
 
     If the model was reminded, its second reply is chosen only if it has a verified quote.
     """
@@ -117,7 +125,7 @@ def _choose_reply(checker: QuoteChecker, state: ConversationState, reply: Reply)
         texts.append("" if is_repeated or not any(map(str.isalnum, text)) else _strip_blank_lines(text))
     rejected, last = texts
     is_better = not rejected or any(each.is_verified for each in checker.list_citations(last))
-    return last if is_better else rejected
+    return (last, reply.reason) if is_better else (rejected, reply.rejected_reason)
 
 
 def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) -> str:

@@ -10,6 +10,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_report
+from roamtui.models.base import FinishReason
 from tests.agent.asking import answer, expanding, make_agent, model_of, saying
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -65,6 +66,38 @@ async def test_an_empty_reply_triggers_a_reminder_and_then_an_error(replies: tup
     assert last.error.startswith("The model returned no answer.")
     _, reminded = (request.messages[-1].text for request in model_of(agent).requests)
     assert reminded.startswith("No quote was found in your answer.")
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        ("length", ", because the reply reached the model's limit."),
+        ("filtered", ", because the provider's filter stopped the reply."),
+        ("stop", "."),
+    ],
+)
+async def test_why_there_is_no_answer_is_said(reason: FinishReason, why: str) -> None:
+    last = await answer(make_agent([ScriptedReply(thinking="Hm.", reason=reason)] * 2))
+    assert last.error.startswith(f"The model returned no answer{why} Ask again")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "why"),
+    [
+        ("stop", "filtered", ""),
+        ("length", "stop", "the reply reached the model's limit"),
+        ("length", "filtered", "limit"),
+    ],
+)
+async def test_a_reply_is_said_to_be_cut_off_only_if_it_is_the_one_that_was(
+    first: FinishReason, second: FinishReason, why: str
+) -> None:
+    cut = ScriptedReply(text="It costs two euros.", reason=first)
+    last = await answer(make_agent([expanding("Fees"), cut, ScriptedReply(reason=second)]))
+    assert last.answer.startswith("It costs two euros.")
+    assert ("cut off here" in last.answer) is bool(why)
+    assert why in last.answer
+    assert "filter" not in last.answer
 
 
 @pytest.mark.parametrize("reply", [ScriptedReply(thinking=_ENDLESS), saying(f"<think>{_ENDLESS}")])

@@ -151,7 +151,7 @@ async def test_an_answer_that_repeats_itself_is_stopped() -> None:
     events = await ask(agent, "How much?", expanding("Fees"), saying(unit * 400))
     last = events[-1]
     assert isinstance(last, QuestionAnswered)
-    assert last.answer == f"{unit.strip()}\n\n(The answer was stopped here, because the model repeated itself.)"
+    assert last.answer == f"{unit.strip()}\n\n(The answer is cut off here, because the model repeated itself.)"
     assert last.stopped is StopReason.ANSWERED
     assert len(model_of(agent).requests) == 2
     streamed = "".join(event.text for event in events if isinstance(event, AnswerStreamed))
