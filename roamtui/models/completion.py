@@ -187,9 +187,9 @@ class _ReplyAssembler:
         if (usage := getattr(chunk, "usage", None)) is not None:
             self._usage = usage
         self.has_news = False
-        if not chunk.choices:
+        choice = next((choice for choice in chunk.choices if not choice.index), None)
+        if choice is None:  # a server may write several answers at once, and one was asked for
             return
-        choice = chunk.choices[0]
         self._finish_reason = choice.finish_reason or self._finish_reason
         attributes = ("reasoning_content", "content", "tool_calls")
         thought, text, pieces = (getattr(choice.delta, attribute, None) for attribute in attributes)

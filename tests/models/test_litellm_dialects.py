@@ -140,3 +140,19 @@ async def test_calls_whose_ids_are_numbers_are_taken(worker: WorkerProcess) -> N
     with _NumberingServer(FakeReply(calls=CALLS)) as server:
         model = LitellmModel("openai/x", api_base=server.url, options=OPTIONS, worker=worker)
         assert [call.id for call in list_calls(await collect(model))] == ["0", "1"]
+
+
+class TwoAnswers(FakeOpenAIServer):
+    """Writes another answer at the same time."""
+
+    @override
+    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
+        for piece in super().pieces(reply, body):
+            yield piece
+            yield piece.replace(b'"index": 0', b'"index": 1', 1)
+
+
+async def test_of_two_answers_at_once_the_first_is_taken(worker: WorkerProcess) -> None:
+    with TwoAnswers(FakeReply(text="A late fee is due.")) as server:
+        model = LitellmModel("openai/x", api_base=server.url, options=OPTIONS, worker=worker)
+        assert join_text(await collect(model)) == "A late fee is due."
