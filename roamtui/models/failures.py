@@ -64,6 +64,7 @@ _BROKEN_OFF = frozenset(
         "RemoteProtocolError",
         "ClientPayloadError",
         "ConnectionResetError",
+        "HttpProcessingError",
     }
 )
 _UNREACHABLE = frozenset(
@@ -71,7 +72,15 @@ _UNREACHABLE = frozenset(
 )
 _TIMED_OUT = frozenset({"TimeoutError", "ReadTimeout", "WriteTimeout"})
 _UNREADABLE = frozenset(
-    {"AttributeError", "JSONDecodeError", "KeyError", "TypeError", "UnicodeDecodeError", "ValidationError"}
+    {
+        "AttributeError",
+        "DecodingError",
+        "JSONDecodeError",
+        "KeyError",
+        "TypeError",
+        "UnicodeDecodeError",
+        "ValidationError",
+    }
 )
 
 

@@ -15,7 +15,7 @@ from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ProviderError
 from tests.case_files import read_rows
-from tests.fakes.hostile_server import HostileServer
+from tests.fakes.hostile_server import HostileServer, raw
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.site import FakeSite, SitePage
 from tests.models.asking import OPTIONS, collect, collect_into, join_text
@@ -114,6 +114,24 @@ async def test_a_web_page_instead_of_a_reply_is_one_sentence(worker: WorkerProce
     with FakeSite({"/v1/chat/completions": SitePage(body="<!doctype html><h1>Please log in</h1>")}) as server:
         error = await fail(LitellmModel("openai/x", api_base=server.origin, options=OPTIONS, worker=worker))
     assert "sent no complete reply. Ask again. If this happens again, check --api-base" in str(error)
+
+
+_HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "sent no complete reply"),
+        (_HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", "sent no complete reply"),
+        (_HEAD + b"Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nabcde", "sent a reply that cannot be read"),
+    ],
+)
+async def test_what_is_no_http_is_not_said_to_have_a_status(worker: WorkerProcess, sent: bytes, reason: str) -> None:
+    with HostileServer() as server:
+        server.handlers["/v1/chat/completions"] = raw(sent)
+        error = await fail(LitellmModel("openai/x", api_base=server.origin, options=OPTIONS, worker=worker))
+    assert str(error).startswith(f"{server.address} {reason}. Ask again")
 
 
 @pytest.mark.parametrize("name", ["openai/x", "anthropic/x", "ollama/x"])
