@@ -122,6 +122,8 @@ def explain_error(path: Path, error: OSError | ValueError) -> str:
     if not isinstance(error, FileNotFoundError):
         reason = format_reason(error)
         return f"{path} cannot be read: {reason}. Name another file."
+    if path.is_symlink():
+        return f"{path} is a link to something that does not exist. Check where it leads."
     names: list[str] = []
     with suppress(OSError):
         names = [entry.name for entry in path.parent.iterdir()]

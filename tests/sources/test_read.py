@@ -59,6 +59,13 @@ def test_a_name_that_cannot_be_opened_is_refused(name: str) -> None:
     _refuse(name)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a right to make links")
+def test_a_link_to_nothing_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    link = tmp_path / "handbook.md"
+    link.symlink_to("gone.md")
+    assert _refuse(link) == f"{link} is a link to something that does not exist. Check where it leads."
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a pipe")
 def test_a_named_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.md")
