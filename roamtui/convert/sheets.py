@@ -164,7 +164,7 @@ def _list_hidden(table: Any, kind: str, number_max: int) -> set[int]:  # noqa: A
 
 
 def _show_formats(content: Any, style_sheet: Any) -> None:  # noqa: ANN401
-    """Turn each number into the text that is shown for it, unless that lacks a digit or the sign.
+    """Turn each number and error into the text that is shown for it, unless that lacks a digit or the sign.
 
     Put tags around raised and lowered text, which would otherwise join the text before it.
     """
@@ -176,9 +176,12 @@ def _show_formats(content: Any, style_sheet: Any) -> None:  # noqa: ANN401
     for cell in content.iter("{*}table-cell"):
         shown = "".join(map(join_text, cell.iterfind("{*}p")))
         value = get_attribute(cell, "value")
-        is_whole = ("-" in value) == ("-" in shown) and _list_digits(value) == _list_digits(shown)
-        if is_whole and _list_digits(value):
-            for name in [name for name in cell.attrib if name.endswith("}value")]:
+        has_sign = "-" in shown or "-" not in value
+        is_whole = has_sign and _list_digits(value) == _list_digits(shown) != ""
+        for name in [*cell.attrib]:
+            if name.endswith("}string-value") and shown:  # it is empty for an error
+                del cell.attrib[name]
+            elif name.endswith("}value") and is_whole:
                 del cell.attrib[name]
                 cell.set(f"{name}-type", "string")
 

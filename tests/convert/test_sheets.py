@@ -148,6 +148,13 @@ def test_a_number_of_ods_is_as_it_is_shown_unless_digits_are_missing(
     assert f"| {expected} |" in convert_sheets(data, "a.ods").text
 
 
+def test_an_error_of_ods_is_as_it_is_shown() -> None:
+    cell = 'office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#DIV/0!</text:p>'
+    text = 'office:value-type="string" calcext:value-type="string"><text:p>Brest</text:p>'
+    data = replace_part(read_sample("budget.ods"), "content.xml", text, cell)
+    assert "| #DIV/0! |" in convert_sheets(data, "a.ods").text
+
+
 def test_a_merged_cell_has_its_text_in_each_row_and_column_that_it_covers() -> None:
     areas = ("E1:E1048576", "A1:C1", "A2:A3", "B2:D2")
     merged = "".join(f'<mergeCell ref="{area}"/>' for area in areas)
