@@ -56,6 +56,7 @@ _OUTSIDE_XPATH = (
 _ROWS_XPATHS = ("thead/*", "tr | tbody/*", "tfoot/*")
 """The rows of a table. Browsers show the head first and the foot last, in any order of the source."""
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
+_NO_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*none", re.IGNORECASE)
 _NUMBERED = re.compile(r"[0-9]{1,9}\. ")
 """The start of a list with numbers that Markdown can write."""
 _TIGHT_LIST = re.compile(r"(?:-|1\.) ")
@@ -319,6 +320,8 @@ def _read_code(element: Any) -> str:
     parts: list[str] = []
     for event, part in iterwalk(element, events=("start", "end")):
         if event == "start":
+            before = next(filter(None, reversed(parts)), "\n")
+            parts.append("\n" if part.tag in BLOCKS and before[-1] != "\n" else "")
             parts.append(part.text or "")
         elif part is not element:
             parts.append("\n" if part.tag == "br" or part.tag in BLOCKS else "")
@@ -424,7 +427,8 @@ def _iter_labels(element: Any) -> Iterator[tuple[Any, str]]:
     number = parse_int(element.get("start"), len(items) if is_reversed else 1)
     for item in items:
         number = parse_int(item.get("value"), number)
-        yield item, f"{format_list_number(number, kind)}. "
+        is_plain = any(_NO_LIST_STYLE.search(each.get("style", "")) for each in (element, item))
+        yield item, "" if is_plain else f"{format_list_number(number, kind)}. "
         number += -1 if is_reversed else 1
 
 

@@ -84,7 +84,7 @@ StyleSheet = Mapping[str, tuple[str, ...]]
 """What is read of a style sheet, by class."""
 _FONT = re.compile(r"font-family\s*:\s*[\"']?([\w ]{1,30})", re.IGNORECASE)
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?|sourcecode\s|hljs\s)"
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?|sourcecode\s(?:numbersource\s)?|hljs\s)"
     r"(?!(?:default|none|notranslate|plaintext|nohighlight|text|source)\b)([\w+#.-]{1,30})(?=[\s;]|$)"
 )
 _LANGUAGE_DEPTH = 6
@@ -275,11 +275,12 @@ def _is_initial(element: Any) -> bool:
 
 
 def _is_framed(element: Any) -> bool:
-    """Return whether an element is drawn in a frame, which parts words. One letter is part of its word."""
+    """Return whether an element is drawn in a frame, which parts words. A large first letter does not."""
     if element.tag in _DRAWN:
         return not _is_initial(element)
     style = element.get("style", "")[:ATTRIBUTE_LENGTH_MAX] if element.tag in _FRAMED_NAMES else ""
-    is_word = _FRAME_STYLE.search(style) is not None and sum(map(str.isalnum, join_text(element))) > 1
+    text = join_text(element) if _FRAME_STYLE.search(style) else ""
+    is_word = any(map(str.isalnum, text[:-1]))
     return is_word and next(element.iterancestors("pre", "code"), None) is None
 
 
@@ -326,7 +327,7 @@ def _get_tex(element: Any) -> str:
         return "" if _repeats_formula(element) else text
     if len(element) or _TEX_CLASSES.isdisjoint(_list_classes(element)):
         return ""
-    formula = FORMULA.fullmatch(text.strip())
+    formula = FORMULA.fullmatch(" ".join(text.split()))
     return (formula["round"] or formula["square"] or "") if formula else ""
 
 
@@ -336,7 +337,7 @@ def _convert_formulas(root: Any) -> None:
         owner = text.getparent()
         place = "text" if text.is_text else "tail"
         # Where tags were removed, one text is in several nodes.
-        setattr(owner, place, FORMULA.sub(_replace_formula, getattr(owner, place)))
+        setattr(owner, place, FORMULA.sub(_replace_formula, getattr(owner, place).replace("\n", " ")))
 
 
 def _replace_formula(match: re.Match[str]) -> str:
