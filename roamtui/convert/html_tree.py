@@ -63,17 +63,19 @@ _TEX_CLASSES = frozenset({"math", "arithmatex"})
 _ANCHOR_SIGNS = frozenset({"", "\uf0c1", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
 _STYLED = re.compile(
-    r"vertical-align\s*:\s*su(?:(?P<sup>per)|(?P<sub>b))\b|text-decoration[\w-]*\s*:[^;]*?(?P<s>line-through)",
+    r"(?P<sup>vertical-align\s*:\s*super\b|(?<![\w-])top\s*:\s*-0?\.\d+em)"
+    r"|(?P<sub>vertical-align\s*:\s*sub\b|(?<![\w-])top\s*:\s*0?\.\d+em)"
+    r"|(?P<s>text-decoration[\w-]*\s*:[^;]*?line-through)",
     re.IGNORECASE,
 )
-"""Styles that mean the same as an element. Each group has the name of that element."""
+"""Styles that mean the same as an element, such as a small move up. Each group has the name of that element."""
 _RAISED_CLASS = re.compile(
     r"(?:^|[\s_-])su(?:(?P<sup>p|per|perscript)|(?P<sub>b|bscript))(?=\s|$)", re.IGNORECASE
 )
 _STYLED_CLASS = re.compile(r"\.([\w-]{1,100})(?:\s*>\s*li::?before)?\s*$")
 """The class at the end of a selector. Google Docs writes the numbers of a list as text before its items."""
 _SHEET_STYLE = re.compile(
-    r"vertical-align: ?su(?:per|b)|text-decoration(?:-line)?: ?line-through"
+    r"vertical-align: ?su(?:per|b)|(?<![\w-])top: ?-?0?\.\d+em|text-decoration(?:-line)?: ?line-through"
     r"|(?:lower|upper)-(?:alpha|latin|roman)|font-weight: ?(?:bold|[6-9]00)"
     r"|display: ?(?:inline-)?(?:block|flex|grid)|padding[\w-]{0,20}: ?[^;}]{0,80}[1-9]|background"
     rf"|font-family: ?[\"']?(?:{SYMBOL_FONT.pattern})",
