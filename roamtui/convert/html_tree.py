@@ -68,7 +68,7 @@ _STYLED = re.compile(
     r"|(?P<s>text-decoration[\w-]*\s*:[^;]*?line-through)",
     re.IGNORECASE,
 )
-"""Styles that mean the same as an element, such as a small move up. Each group has the name of that element."""
+"""Styles that mean the same as an element, such as a small move up. Each group has that element's name."""
 _RAISED_CLASS = re.compile(
     r"(?:^|[\s_-])su(?:(?P<sup>p|per|perscript)|(?P<sub>b|bscript))(?=\s|$)", re.IGNORECASE
 )

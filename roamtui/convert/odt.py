@@ -119,7 +119,8 @@ class _OdtHtmlWriter:
         level = parse_positive_int(element, "outline-level") if name == "h" else style.outline_level
         if name == "h" and not number and not style.is_unnumbered:
             number = self._lists.count_heading(element, level)
-        numbered = f"{escape_words(number)} {content}" if number and content.strip() else content
+        is_shown = content.strip() or next(element.iterancestors("{*}table-cell"), None) is not None
+        numbered = f"{escape_words(number)} {content}" if number and is_shown else content
         tag = next((tag for each, tag in _PARAGRAPHS_BY_STYLE.items() if each in style.names), "p")
         if level:
             tag = f"h{min(6, level)}"

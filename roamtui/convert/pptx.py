@@ -111,6 +111,8 @@ class _SlideReader:
         """Yield the HTML of shapes in reading order. Shapes without a position come first."""
         for shape in sorted(shapes, key=_compute_reading_position):
             kind = _get_kind(shape)
+            if is_true(next((each.get("hidden") for each in shape.iterfind("*/{*}cNvPr")), None)):
+                continue
             match get_local_name(shape):
                 case "grpSp":
                     yield from self._write_shapes(shape)

@@ -209,6 +209,13 @@ def test_headings_and_lists_have_the_numbers_that_word_writes() -> None:
     )
 
 
+def test_a_cell_may_have_only_its_number() -> None:
+    cells = "".join(f"<w:tr><w:tc>{_numbered('', each)}</w:tc><w:tc>{write('a')}</w:tc></w:tr>" for each in (1, 1, 2))
+    lists = _list(1, ("decimal", "%1.")) + _list(2, ("upperLetter", "(%1)"))
+    text = _convert(_numbered("", 2), f"<w:tbl>{cells}</w:tbl>", numbering=lists)
+    assert text == "| | |\n| --- | --- |\n| 1. | a |\n| 2. | a |\n| (B) | a |\n"
+
+
 @pytest.mark.parametrize(("restart", "numbers"), read_rows("convert/docx", "restarts"))
 def test_a_level_restarts_after_the_levels_that_it_names(restart: str, numbers: str) -> None:
     shapes = _list(2, ("decimal", "%1."), ("decimal", "%1.%2."), ("decimal", "%3)"), more=restart)

@@ -104,6 +104,14 @@ def test_a_formula_may_be_in_the_text_itself() -> None:
     assert _convert(f"<text:p><draw:frame><draw:object>{formula}</draw:object></draw:frame></text:p>") == "a=5\n"
 
 
+@pytest.mark.parametrize("suffix", [".", ")"])
+def test_a_cell_may_have_only_its_number(suffix: str) -> None:
+    style = f'<text:list-style style:name="L1">{_level(1, "1", suffix=suffix)}</text:list-style>'
+    number = '<text:list text:style-name="L1"><text:list-item><text:p/></text:list-item></text:list>'
+    row = f"<t:table-row><t:table-cell>{number}</t:table-cell>{_cell('a')}</t:table-row>"
+    assert f"\n| 1{suffix} | a |\n" in _convert(f'<t:table xmlns:t="t">{row}</t:table>', automatic=style)
+
+
 def test_headings_have_their_numbers() -> None:
     outline = "".join(
         f'<text:outline-level-style text:level="{level}" style:num-format="1" text:display-levels="{level}"/>'

@@ -111,6 +111,18 @@ def test_a_formula_is_one_line_of_text() -> None:
     assert _convert(f"<a:r><a:t>1</a:t></a:r>{figure}<a:r><a:t>2</a:t></a:r>").endswith("\n\n1 5 2\n")
 
 
+def test_a_hidden_shape_is_left_out() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    for name, hidden in (("Shown", "0"), ("Hidden", "1")):
+        box = slide.shapes.add_textbox(0, 0, Inches(1), Inches(1))
+        box.text_frame.text = name
+        box._element.nvSpPr.cNvPr.set("hidden", hidden)
+    stream = io.BytesIO()
+    deck.save(stream)
+    assert convert_pptx(stream.getvalue(), "a.pptx").text == "# Slide 1: Shown\n\nShown\n"
+
+
 def test_lists_have_their_numbers() -> None:
     def number(text: str, kind: str, start: int = 1, level: int = 0) -> str:
         mark = f'<a:buAutoNum type="{kind}" startAt="{start}"/>'
