@@ -80,7 +80,7 @@ class NoteStore:
             paths = split_sources(self._source)
             own = self._get_path(self._source)
             notes = [*_read(own).values()]
-            for other in self._folder.glob(f"*{_SUFFIX}"):
+            for other in _list_files(self._folder):
                 if other == own:
                     continue
                 with suppress(StoreError):  # a damaged file hides only its own notes
@@ -135,12 +135,20 @@ def count_notes(folder: Path) -> tuple[dict[str, int], list[StoreError]]:
     """
     counts: Counter[str] = Counter()
     problems: list[StoreError] = []
-    for path in folder.glob(f"*{_SUFFIX}"):
+    for path in _list_files(folder):
         try:
             counts.update(note.source_key for note in _read(path).values())
         except StoreError as error:
             problems.append(error)
     return counts, problems
+
+
+def _list_files(folder: Path) -> list[Path]:
+    """List the files with notes. Raise `OSError` if there may be some, but the folder cannot be read."""
+    try:
+        return [path for path in folder.iterdir() if path.suffix == _SUFFIX]
+    except FileNotFoundError:
+        return []
 
 
 def _locate_file(note: Note) -> PurePath:

@@ -70,6 +70,16 @@ def test_a_damaged_file_is_one_sentence_and_stays(notes: NoteStore, folder: Path
     assert "is damaged" in str(problem)
 
 
+def test_a_folder_that_cannot_be_read_is_not_one_without_notes(notes: NoteStore, folder: Path) -> None:
+    assert (notes.read(), count_notes(folder)) == ((), ({}, []))
+    folder.parent.mkdir()
+    folder.touch()
+    with pytest.raises(StoreError, match="Could not read the notes"):
+        notes.read()
+    with pytest.raises(NotADirectoryError):
+        count_notes(folder)
+
+
 def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Path) -> None:
     other = NoteStore(folder, "manual.md")
     mine, theirs = make("mine"), make("theirs")
