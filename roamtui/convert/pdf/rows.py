@@ -245,6 +245,22 @@ def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
     return _build_row([cell], words, compute_letter_height(words))
 
 
+def _make_mirrored_row(words: Sequence[PageWord]) -> PageRow:
+    """Make a row of a page that is read from right to left: its cells begin at the right, as in a mirror."""
+    size = compute_letter_height(words)
+    cells: list[PageCell] = []
+    for before, word in pairwise([words[0], *words]):
+        # narrower gaps are in justified lines, whose words in Latin letters must not change places
+        if cells and word.x0 - before.x1 <= _WIDE_GAP * size:
+            cells[-1].text += f" {word.text}"
+            cells[-1].x0 = -word.x1
+        else:
+            cells.append(PageCell(word.text, -word.x1, -word.x0))
+    for cell in cells:
+        cell.text = to_logical_order(cell.text) if has_right_to_left(cell.text) else cell.text
+    return _build_row(cells[::-1], words, size)
+
+
 def restore_double_f(pages: Sequence[Sequence[PageRow]]) -> None:
     """Restore the second f of words such as "dif er", which the file has elsewhere as one word.
 
@@ -290,8 +306,11 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     rotated = [word for word in words if word.is_rotated]
     words = _join_initials([word for word in words if not word.is_rotated])
     rows: list[PageRow] = []
+    is_mirrored = is_right_to_left(" ".join([word.text for word in words]))
     for group in sort_into_reading_order(words, 0):
-        if is_right_to_left(" ".join([word.text for word in group])):
+        if is_mirrored:
+            row = _make_mirrored_row(group)
+        elif is_right_to_left(" ".join([word.text for word in group])):
             row = _make_whole_row(group)
             row.cells[0].text = row.text = to_logical_order(row.text)
         else:

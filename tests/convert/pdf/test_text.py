@@ -435,11 +435,22 @@ def test_two_figures_side_by_side_never_become_one_number() -> None:
 
 
 def test_a_word_in_latin_letters_keeps_its_order_in_a_line_from_right_to_left() -> None:
-    line = "1 0 0 1 300 700 Tm (DCB) Tj 1 0 0 1 {} 700 Tm ({}) Tj 1 0 0 1 200 700 Tm (BCD) Tj"
+    line = "1 0 0 1 300 700 Tm (DCB) Tj 1 0 0 1 {} 700 Tm ({}) Tj 1 0 0 1 {} 700 Tm (BCD) Tj"
     for word in ("e.g.", "x-12", "x++", "3.5", "12%"):
-        assert _convert_arabic(line.format(260, word)).endswith(f"\nكمن {word} نمك"), word
-    see = "1 0 0 1 235 700 Tm (see) Tj " + line.format(260, "x.y 7")
+        assert _convert_arabic(line.format(275, word, 248)).endswith(f"\nكمن {word} نمك"), word
+    see = "1 0 0 1 250 700 Tm (see) Tj " + line.format(272, "x.y 7", 222)
     assert _convert_arabic(see).endswith("\nكمن see x.y 7 نمك")
+
+
+def test_the_first_column_of_a_table_from_right_to_left_is_at_the_right() -> None:
+    rows = [("DCB", "2024", "2025"), ("BCD", "1,250", "1,300"), ("CD", "35,400", "36,900"), ("xyz eds", "780", "810")]
+    cells = [
+        f"1 0 0 1 {x} {700 - 20 * number} Tm ({text}) Tj"
+        for number, row in enumerate([*rows, ("DB", "", "")])
+        for x, text in zip((400, 250, 100), row, strict=True)
+    ]
+    table = "| كمن | 2024 | 2025 |\n| --- | --- | --- |\n| نمك | 1,250 | 1,300 |\n| نم | 35,400 | 36,900 |"
+    assert f"{table}\n| xyz eds | 780 | 810 |" in _convert_arabic(" ".join(cells))
 
 
 @pytest.mark.parametrize("offset", [0, 5.5, 11])
