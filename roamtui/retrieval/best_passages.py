@@ -51,7 +51,7 @@ from roamtui.search.sentences import (
     rank_sentences,
     read_key_sentence,
 )
-from roamtui.search.terms import TermMatcher, list_similar_words
+from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
@@ -182,7 +182,10 @@ def choose_passages(
     by_meaning = _list_passages_at(library, pieces, texts, weights)
     candidates = _take_first(library, (rank(by_words, best_score), by_meaning), policy.CANDIDATES_MAX)
     judged = _score_meaning(library, queries, candidates, weights, best_score, compare)
-    best = rank(judged, 1.0)[: policy.PASSAGES_MAX]
+    best_by_words: dict[tuple[frozenset[str], tuple[str, ...]], FoundPassage] = {}
+    for passage in rank(judged, 1.0):
+        best_by_words.setdefault(_list_shown_words(library, passage, weights), passage)
+    best = [*best_by_words.values()][: policy.PASSAGES_MAX]
     chosen = [replace(passage, is_asked_for=passage.section_id in asked_for_ids) for passage in best]
     order = [*dict.fromkeys(passage.section_id for passage in chosen)]
     chosen.sort(key=lambda passage: order.index(passage.section_id))
@@ -259,21 +262,29 @@ def _take_first(
         for document in library.documents
         for title in document.columns.titles
     }
-    known: set[tuple[str, str]] = set()
     taken: list[FoundPassage] = []
     for number, passages in enumerate(proposals, 1):
         for passage in passages:
             if len(taken) == number * count:
                 break
             text = library.clean_text(passage.span)
-            title = library.node(passage.section_id).title
-            content = (title, " ".join(text.split()))
-            is_new = content not in known and not any(passage.span.overlaps(other.span) for other in taken)
-            others = titles - {title.casefold().strip(_BESIDE_TITLE)}
+            is_new = not any(passage.span.overlaps(other.span) for other in taken)
+            others = titles - {library.node(passage.section_id).title.casefold().strip(_BESIDE_TITLE)}
             if is_new and not all(_names_section(unit, others) for unit in read_units(text).units):
-                known.add(content)
                 taken.append(passage)
     return taken
+
+
+def _list_shown_words(
+    library: Library, passage: FoundPassage, weights: _TermWeights
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """List the words of the question in the titles above a passage, and all words that are shown of it.
+
+    A second passage with the same ones tells nothing new.
+    """
+    titles = "\n".join(library.node(passage.section_id).path)
+    shown = passage.key_sentence.words or read_visible_line(library.clean_text(passage.span))
+    return weights.find_words(titles), tuple(tokenise(shown))
 
 
 def _score_meaning(

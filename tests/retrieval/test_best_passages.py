@@ -318,3 +318,14 @@ def test_the_words_that_a_text_has_are_named_as_the_question_writes_them(questio
 
 def test_a_synonym_is_not_named_as_a_word_of_the_question_that_a_text_has() -> None:
     assert list_found_words("Darf man ein Haus durchsuchen?", ["Gebäude darf man durchsuchen."]) == ("durchsuchen",)
+
+
+def test_a_second_passage_with_the_same_words_takes_no_place_unless_its_titles_fit_otherwise() -> None:
+    rule = "A berth costs 9 crowns."
+    text = f"# Harbour\n\n{rule}\n\n# Rules\n\n*{rule}*\n\n# Berth of a yacht\n\n{rule}\n"
+    library = make_library(text)
+    question = "What does a berth cost for a yacht?"
+    found = choose_passages(library, [question], Searcher(library).search(library, question))
+    titles = [library.node(passage.section_id).title for passage in found]
+    assert titles[0] == "Berth of a yacht"
+    assert len(titles) == 2
