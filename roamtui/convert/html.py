@@ -319,13 +319,12 @@ def _read_code(element: Any) -> str:
     _write_scripts(element)
     parts: list[str] = []
     for event, part in iterwalk(element, events=("start", "end")):
+        is_line = part.tag in BLOCKS
         if event == "start":
-            before = next(filter(None, reversed(parts)), "\n")
-            parts.append("\n" if part.tag in BLOCKS and before[-1] != "\n" else "")
-            parts.append(part.text or "")
+            is_line = is_line and bool(parts) and parts[-1][-1] != "\n"
+            parts += filter(None, ("\n" if is_line else "", part.text))
         elif part is not element:
-            parts.append("\n" if part.tag == "br" or part.tag in BLOCKS else "")
-            parts.append(part.tail or "")
+            parts += filter(None, ("\n" if is_line or part.tag == "br" else "", part.tail))
     return "".join(parts).replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
 
 
