@@ -54,7 +54,7 @@ from roamtui.retrieval.absent import (
     list_absent_names,
 )
 from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_all_passages, list_found_words
-from roamtui.retrieval.question_search import list_readings
+from roamtui.retrieval.question_search import is_follow_up, list_readings
 from roamtui.sanitiser import sanitise_line
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
@@ -232,18 +232,21 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     """Search for the current question, and for it after the question before it. Keep what proves more.
 
-    The question is searched without the name of what the document is about or, if nothing is near, with it.
-    If nothing is near then, and the document is short, find all of its passages. Of a question about a
-    section, a person wants to know that the section lacks it.
+    If nothing is near a full question, the one before it could only lead to its own answer again. The
+    question is searched without the name of what the document is about or, if nothing is near, with it. If
+    nothing is near then, and the document is short, find all of its passages. Of a question about a section,
+    a person wants to know that the section lacks it.
     """
     *past, current = state.exchanges
     before = (past[-1].expanded_question or past[-1].question) if past else ""
     expanded = expand_abbreviations(current.question, state.library)
     found = _Found(question=expanded, query=expanded)
     for question in dict.fromkeys((leave_out_subject(expanded, state.library), expanded)):
-        readings = list_readings(question, before)
-        searches = (_search(question, queries, state, searcher) for queries in readings)
-        found = max(searches, key=_measure_evidence)
+        by_itself, *completed = list_readings(question, before)
+        found = _search(question, by_itself, state, searcher)
+        if found.passages or is_follow_up(question):
+            searches = (_search(question, queries, state, searcher) for queries in completed)
+            found = max([found, *searches], key=_measure_evidence)
         if found.passages:
             return found
     if state.exchanges[-1].within:

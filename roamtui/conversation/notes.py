@@ -147,7 +147,7 @@ def _list_files(folder: Path) -> list[Path]:
     """List the files with notes. Raise `OSError` if there may be some, but the folder cannot be read."""
     try:
         return [path for path in folder.iterdir() if path.suffix == _SUFFIX]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 

@@ -354,7 +354,7 @@ def _needs_whole(text: str, best: _Sentence, sentences: Sequence[_Sentence]) -> 
 
 
 def _read_around(text: str, sentence: _Sentence, matcher: TermMatcher) -> KeySentence:
-    """Read a sentence with its neighbours in the paragraph, up to `SENTENCE_EXCERPT_TOKENS`.
+    """Read a sentence with its neighbours in the paragraph, up to what is shown of a passage.
 
     With it go the paragraphs that its sentence continues in, and the items above and below an item. A line of
     code has the lines around it. A very long sentence is cut around the words of the question.
@@ -362,11 +362,11 @@ def _read_around(text: str, sentence: _Sentence, matcher: TermMatcher) -> KeySen
     unit = get_unit(text, sentence.start)
     units = read_units(text).units
     if unit.kind is UnitKind.CODE:
-        start, end = find_passage(text, unit.start, policy.SENTENCE_EXCERPT_TOKENS) or (unit.start, unit.end)
+        start, end = find_passage(text, unit.start, policy.SHOWN_TOKENS_MAX) or (unit.start, unit.end)
         lines = (sanitise_line(other.line) for other in units if start <= other.start < end)
         return KeySentence(cut_around_terms(" ".join(lines), matcher, policy.KEY_SENTENCE_WIDTH_MAX))
     paragraph = text[unit.start : unit.end]
-    bounds = find_passage(paragraph, sentence.start - unit.start, policy.SENTENCE_EXCERPT_TOKENS)
+    bounds = find_passage(paragraph, sentence.start - unit.start, policy.SHOWN_TOKENS_MAX)
     if bounds is None or not unit.kind.has_sentences:
         return sentence.key_sentence
     words = read_visible_line(paragraph[slice(*bounds)])

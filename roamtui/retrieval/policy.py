@@ -54,6 +54,9 @@ CANDIDATES_MAX = 7
 """Maximum number of passages that words propose, and of those that meaning adds. Ten find nothing more."""
 SENTENCES_MAX = 8
 """Maximum number of sentences of a passage that are compared by meaning: half a second for all."""
+SHOWN_TOKENS_MAX = 120
+"""Maximum size of the part of a paragraph that is shown. With 60, it left out the answer to one of 30
+questions more, and exceptions such as "never"."""
 KEY_SENTENCE_WIDTH_MAX = 640
 """Maximum width of a sentence that is shown whole, in cells: eight lines, like the longest whole list."""
 NEAREST_MIN = 0.13

@@ -71,7 +71,7 @@ def complete_follow_up(questions: Sequence[str]) -> str:
     full = ""
     question = ""
     for question in questions:
-        if not _is_follow_up(question):
+        if not is_follow_up(question):
             full = question
     return question if full == question else complete_question(full, question)
 
@@ -83,14 +83,14 @@ def complete_question(before: str, question: str) -> str:
     is the fee for a car?", because "for" stands in both.
     """
     own = _FOLLOW_UP.sub("", question, count=1).strip()
-    if own != question and _is_follow_up(question) and (words := tokenise(own)):
+    if own != question and is_follow_up(question) and (words := tokenise(own)):
         kept, *replaced = re.split(rf"\b{re.escape(words[0])}\b", before, flags=re.IGNORECASE)
         if len(replaced) == 1 and words[0] not in ASKING_WORDS:
             return f"{kept}{own}"
     return f"{before} {question}".strip()
 
 
-def _is_follow_up(question: str) -> bool:
+def is_follow_up(question: str) -> bool:
     """Return whether a question has no content word, or starts like a follow-up and is short."""
     matcher = TermMatcher.for_question(question)
     is_short = len(matcher.terms) <= policy.FOLLOW_UP_TERMS_MAX

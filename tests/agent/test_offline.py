@@ -449,6 +449,8 @@ async def test_the_words_of_a_follow_up_itself_come_first() -> None:
     assert lacking.answer.startswith("These are the nearest passages, but none matches closely.")
     asking = await talk.ask("and what else?")
     assert asking.stopped is StopReason.NEAREST, "it has no words of its own"
+    full = await talk.ask("do you rent out snow blowers?")
+    assert full.stopped is StopReason.NOT_FOUND, "the question before it would only be answered again"
 
 
 async def test_a_question_that_cannot_stand_alone_is_answered_with_the_one_before_and_others_are_not() -> None:

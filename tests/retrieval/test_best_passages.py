@@ -19,7 +19,7 @@ from tests.search.libraries import id_of, make_library
 @pytest.fixture
 def has_room_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show no sentence beside the likeliest one."""
-    monkeypatch.setattr(policy, "SENTENCE_EXCERPT_TOKENS", 1)
+    monkeypatch.setattr(policy, "SHOWN_TOKENS_MAX", 1)
 
 
 def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> KeySentence:
@@ -45,7 +45,7 @@ def test_it_comes_with_the_sentences_of_its_paragraph_that_have_room() -> None:
     text = f"{'Boats lie here in the sun. ' * 20}{around}{' Nobody swims there.' * 20}\n\nMore.\n"
     shown = _read_likeliest("What does a berth cost?", text).words
     assert around in shown
-    assert len(shown) < len(text) / 3
+    assert len(shown) < len(text) * 2 / 3
     assert _read_likeliest("What does a berth cost?", f"{around}\n").words == "", "all of it is shown"
 
 
@@ -55,7 +55,7 @@ def test_a_very_long_sentence_is_cut_around_the_words_of_the_question() -> None:
     shown = _read_likeliest("What does a berth cost?", text).words
     assert "a berth that costs 9 crowns," in shown
     assert re.fullmatch(r"\[…\] .* \[…\]", shown), shown
-    assert len(shown) < len(text) / 3
+    assert len(shown) < len(text) * 2 / 3
 
 
 def test_code_is_shown_whole_up_to_the_length_of_a_list() -> None:
@@ -73,7 +73,7 @@ def test_a_line_of_code_is_shown_with_the_lines_around_it(margin: str) -> None:
     text = item + "".join(f"{margin}{line}\n" for line in code)
     shown = _read_likeliest("How do I stop it from retrying?", text).words
     assert "option_39 = 39 [retry] # attempts = 1 turns it off attempts = 3" in shown
-    assert len(shown) < len(text) / 3
+    assert len(shown) < len(text) * 2 / 3
 
 
 def test_a_table_whose_rows_no_word_tells_apart_is_shown_whole_up_to_eight_lines() -> None:
