@@ -255,7 +255,8 @@ def _has_same_gaps(sought: Spelling, letters: Spelling, indices: range) -> bool:
         pair = sought.text[index - 1 : index + 1]
         kinds = {own & _GAP, other & _GAP}
         is_other_word = pair.isalpha() and kinds == {Gap.NONE, Gap.SPACE} and not _UNSPACED.search(pair)
-        is_other_number = pair.isdigit() and len(kinds) > 1 and Gap.NONE in kinds
+        is_in_number = pair.strip(".,").isdigit()
+        is_other_number = is_in_number and len(kinds) > 1 and Gap.NONE in kinds
         if lacks_bracket or has_more_brackets or (index and (is_other_word or is_other_number)):
             return False
     return True
