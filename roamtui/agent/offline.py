@@ -232,10 +232,10 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     """Search for the current question, and for it after the question before it. Keep what proves more.
 
-    If nothing is near a full question, the one before it could only lead to its own answer again. The
-    question is searched without the name of what the document is about or, if nothing is near, with it. If
-    nothing is near then, and the document is short, find all of its passages. Of a question about a section,
-    a person wants to know that the section lacks it.
+    If nothing is near a full question, the one before it could only lead to its own answer again. The name of
+    the document's subject is left out at first, and searched too if nothing is near without it. If nothing is
+    near then either, and the document is short, find all of its passages. Of a question about a section, a
+    person wants to know that the section lacks it.
     """
     *past, current = state.exchanges
     before = (past[-1].expanded_question or past[-1].question) if past else ""

@@ -4,7 +4,6 @@ Only `_paint` writes control sequences, around sanitised text: none from a docum
 """
 
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from roamtui.answer_report import AnswerReport, format_basis
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notices import Severity, format_cost
 from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.escaping import write_code
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, View
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.parser import parse_markdown
@@ -32,7 +32,6 @@ _SENTENCE_MAX = 300
 _INDENT = "  "
 _INNER_QUOTES = str.maketrans("“”", "‘’")
 """Replaces quotation marks inside a quote, because `recheck` would take them for its end."""
-_BACKTICKS = re.compile(r"`+")
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 """Codes of styles in a terminal: parameters of "select graphic rendition" (ECMA-48)."""
@@ -164,9 +163,8 @@ def _quote_whole(passage: str) -> Iterator[str]:
     units = list_units(passage, parse_markdown(passage))
     room = _SENTENCE_MAX
     for is_code, group in groupby(units, key=lambda unit: unit.kind is UnitKind.CODE):
-        first, *others = group
-        last = others[-1] if others else first
-        text = passage[passage.rfind("\n", 0, first.start) + 1 : last.end]
+        alike = [*group]
+        text = passage[passage.rfind("\n", 0, alike[0].start) + 1 : alike[-1].end]
         quote = _format_code(text, room) if is_code else _format_prose(read_visible_line(text), room)
         yield quote
         room -= len(quote)
@@ -180,14 +178,13 @@ def _format_prose(words: str, length_max: int) -> str:
 
 def _format_code(text: str, length_max: int) -> str:
     """Write lines of code between fences, up to a length in characters, and at least one line."""
-    fence = "`" * (max(map(len, _BACKTICKS.findall(text)), default=0) + 3)
     lines: list[str] = []
     for line in dedent(text).splitlines():
         if lines and len(line) + sum(map(len, lines)) > length_max:
             lines.append("…")
             break
         lines.append(line)
-    return "\n".join((fence, *lines, fence, ""))
+    return write_code("\n".join(lines)) + "\n"
 
 
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:

@@ -103,7 +103,7 @@ def expand_abbreviations(question: str, library: Library) -> str:
 
 
 def leave_out_subject(question: str, library: Library) -> str:
-    """Leave the name of what the document is about out of a question in English, unless no word is left.
+    """Return an English question without the name of the document's subject, if other words are left.
 
     "How many employees does Best Buy have?" would find what repeats "Best Buy" in its annual report. A name
     is in the title or in the file name, perhaps without its space, and the text mostly writes it with a
