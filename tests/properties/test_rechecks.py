@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import render_markdown_table
-from roamtui.headless.recheck import read_claims_of_file
+from roamtui.headless.saved_claims import read_claims_of_file
 from roamtui.quotes.claims import read_claims
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, recheck
 from roamtui.quotes.find import find_in_span, find_quote
