@@ -132,9 +132,11 @@ def test_a_link_inside_a_page_leads_to_its_heading(heading: str, base_url: str |
 
 
 _CELLS = st.tuples(st.sampled_from(["one", "two 2", "3", "4", "", "long " * 50]), st.integers(0, 4), st.integers(0, 4))
+_ROWS = st.lists(_CELLS, min_size=1, max_size=4).filter(lambda row: any(text for text, *_ in row))
+"""A row without words of its own is none in a page. Markdown repeats in it what spans it from above."""
 
 
-@given(st.lists(st.lists(_CELLS, min_size=1, max_size=4), min_size=1, max_size=5))
+@given(st.lists(_ROWS, min_size=1, max_size=5))
 def test_a_table_has_the_same_rows_in_a_page_as_in_markdown(rows: Sequence[Sequence[tuple[str, int, int]]]) -> None:
     page = "<table>\n<tr><th>A</th><th>B</th><th>C</th></tr>\n"
     for row in rows:
