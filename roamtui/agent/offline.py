@@ -232,10 +232,11 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     """Search for the current question, and for it after the question before it. Keep what proves more.
 
-    If nothing is near a full question, the one before it could only lead to its own answer again. The name of
-    the document's subject is left out at first, and searched too if nothing is near without it. If nothing is
-    near then either, and the document is short, find all of its passages. Of a question about a section, a
-    person wants to know that the section lacks it.
+    What was said before tells which of several places is meant. It never makes anything near: of a full
+    question, something has to be near by itself, and the question has to bring a passage nearer than the one
+    before it does alone. The name of the document's subject is left out at first, and searched too if nothing
+    is near without it. If nothing is near then either, and the document is short, find all of its passages.
+    Of a question about a section, a person wants to know that the section lacks it.
     """
     *past, current = state.exchanges
     before = (past[-1].expanded_question or past[-1].question) if past else ""
@@ -244,9 +245,14 @@ def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     for question in dict.fromkeys((leave_out_subject(expanded, state.library), expanded)):
         by_itself, *completed = list_readings(question, before)
         found = _search(question, by_itself, state, searcher)
-        if found.passages or is_follow_up(question):
-            searches = (_search(question, queries, state, searcher) for queries in completed)
-            found = max([found, *searches], key=_measure_evidence)
+        is_full = not is_follow_up(question)
+        if past and (found.passages or not is_full):
+            earlier = list_history_texts(past)
+            found = _search(question, by_itself, state, searcher, earlier)
+            for queries in completed:
+                reading = _search(question, queries, state, searcher, earlier)
+                if not is_full or _is_nearer_than_before(reading, before, state.library, searcher):
+                    found = max(found, reading, key=_measure_evidence)
         if found.passages:
             return found
     if state.exchanges[-1].within:
@@ -261,7 +267,25 @@ def _measure_evidence(found: _Found) -> tuple[float, bool]:
     return max(proofs, default=0.0), bool(proofs)
 
 
-def _search(question: str, queries: Sequence[str], state: ConversationState, searcher: Searcher) -> _Found:
+def _is_nearer_than_before(found: _Found, before: str, library: Library, searcher: Searcher) -> bool:
+    """Return whether the best passage is nearer in meaning to the query than to the question before alone.
+
+    If not, the passage only answers the question before. Without an embedder, this is not known.
+    """
+    for passage in found.passages[:1]:
+        shown = passage.key_sentence.shown or read_visible_line(library.clean_text(passage.span))
+        texts = [f"{library.node(passage.section_id).title}\n{shown}"]
+        return [*searcher.compare([found.query], texts)] >= [*searcher.compare([before], texts)]
+    return False
+
+
+def _search(
+    question: str,
+    queries: Sequence[str],
+    state: ConversationState,
+    searcher: Searcher,
+    earlier: Sequence[str] = (),
+) -> _Found:
     """Search for the last of the queries. What is found has to fit the others too."""
     query = queries[-1]
     if not extract_query_terms(query):
@@ -269,7 +293,7 @@ def _search(question: str, queries: Sequence[str], state: ConversationState, sea
     hits = searcher.search(
         state.library,
         query,
-        earlier=list_history_texts(state.exchanges[:-1]),
+        earlier=earlier,
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )

@@ -463,6 +463,16 @@ async def test_a_question_that_cannot_stand_alone_is_answered_with_the_one_befor
     assert talk.queries == ("Do you sharpen chisels?",)
 
 
+@pytest.mark.parametrize("question", ["Do you rent out snow blowers?", "What do I pay for a lost key?"])
+async def test_a_full_question_after_another_one_is_answered_as_it_would_be_alone(question: str) -> None:
+    handbook = parse_document((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
+    library = Library(source="handbook.md", root=handbook)
+    searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
+    alone, after = (Talk(agent=Agent(Conversation(library), NoModel(), searcher)) for _ in range(2))
+    await after.ask("Do you have cargo bikes?")
+    assert (await after.ask(question)).answer == (await alone.ask(question)).answer
+
+
 async def test_a_follow_up_about_another_thing_gets_the_row_of_that_thing() -> None:
     talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
     await talk.ask("What is the deposit for a chainsaw?")
