@@ -44,13 +44,13 @@ class PassageCard(Struct, frozen=True):
 def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:
     """List a card for each passage, in the same order."""
     cards: list[PassageCard] = []
-    asked = list_found_words(question, [question])
+    asked = {*" ".join(list_found_words(question, [question])).split()}
     for passage in passages:
         span = resolve_citation(passage, library)
         header = library.list_headers([span])[0] if span is not None else ""
         whole = [*passage.path[-1:], *map(read_visible_line, (header, passage.quote or ""))]
         key_sentence = passage.key_sentence.shown
         shown = [*passage.path[-1:], key_sentence] if key_sentence else whole
-        has_all = bool(asked) and list_found_words(question, whole) == asked
+        has_all = bool(asked) and {*" ".join(list_found_words(question, whole)).split()} == asked
         cards.append(PassageCard(passage, list_found_words(question, shown), has_all))
     return cards

@@ -52,7 +52,7 @@ from roamtui.search.sentences import (
     read_key_sentence,
 )
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
-from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
+from roamtui.text import Bounds, Span, estimate_tokens
 
 _SENTENCES_MAX = 100
 _OTHER_TEXTS = 10
@@ -64,6 +64,7 @@ _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$", re.MULTILI
 """The line below the heads of a table."""
 _BEFORE_PART = re.compile(r"\w-\Z")
 _AFTER_PART = re.compile(r"-\w")
+_LETTER = re.compile(r"\w")
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
 """Characters that a list of contents has before or after a title."""
 
@@ -107,23 +108,36 @@ class _Sentence(NamedTuple):
     """Offset in the passage, after its table heads."""
 
 
-def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
+def list_found_words(question: str, texts: Sequence[str]) -> tuple[str, ...]:
     """List the content words of a question that the texts have, with any ending, as the question spells them.
 
-    Words next to each other are joined. Synonyms do not count. A part of a code or of words with hyphens,
-    such as the T of T-1204, is no word.
+    Words next to each other are joined if no other word is between them in a text either. Synonyms do not
+    count. A part of a code or of words with hyphens, such as the T of T-1204, is no word.
     """
     matcher = TermMatcher.for_question(question, finds_synonyms=False)
+    places = [(text, pairwise(matcher.list_occurrences(text))) for text in texts]
+    neighbours = {
+        (term, following)
+        for text, pairs in places
+        for (_, end, term), (start, _, following) in pairs
+        if not _LETTER.search(text, end, start)
+    }
     found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
-    ends_after_gap = (
-        (start, end + 1) for start, end, term in matcher.list_occurrences(question) if term in found
+    runs: list[Bounds] = []
+    last = ""
+    for start, end, term in matcher.list_occurrences(question):
+        if term not in found:
+            continue
+        run_start, run_end = runs[-1] if runs else (0, -1)
+        is_joined = start < run_end or (start <= run_end + 1 and (last, term) in neighbours)
+        runs[len(runs) - is_joined :] = [(run_start, max(end, run_end)) if is_joined else (start, end)]
+        last = term
+    words = (
+        question[start:end].split()
+        for start, end in runs
+        if not (_BEFORE_PART.search(question, 0, start) or _AFTER_PART.match(question, end))
     )
-    runs = (
-        question[start : end - 1].split()
-        for start, end in merge_bounds(ends_after_gap)
-        if not (_BEFORE_PART.search(question, 0, start) or _AFTER_PART.match(question, end - 1))
-    )
-    return tuple(dict.fromkeys(map(" ".join, runs)))
+    return tuple(dict.fromkeys(map(" ".join, words)))
 
 
 def choose_passages(
