@@ -28,7 +28,6 @@ from roamtui.sanitiser import get_isolates, sanitise_text
 from roamtui.text import shorten
 
 _WIDTH_MIN = 20
-_SENTENCE_MAX = 300
 _INDENT = "  "
 _INNER_QUOTES = str.maketrans("“”", "‘’")
 """Replaces quotation marks inside a quote, because `recheck` would take them for its end."""
@@ -149,7 +148,8 @@ def _list_passages(report: AnswerReport) -> list[str]:
             quotes = [*_quote_whole(passage.quote or "")]
         lines += (f"{quote}[{passage.section_id}]" for quote in quotes)
         if passage.key_sentence.row:
-            lines.append(f"{_INDENT}{format_sentence(shorten(passage.key_sentence.row, _SENTENCE_MAX))}")
+            row = shorten(passage.key_sentence.row, policy.KEY_SENTENCE_WIDTH_MAX)
+            lines.append(f"{_INDENT}{format_sentence(row)}")
         if card.label:
             lines.append(f"{_INDENT}{card.label}")
     return lines
@@ -158,10 +158,10 @@ def _list_passages(report: AnswerReport) -> list[str]:
 def _quote_whole(passage: str) -> Iterator[str]:
     """Yield a passage as quotes that `recheck` reads again: prose in one line, and code as it is.
 
-    What is after `_SENTENCE_MAX` characters is left out.
+    What is after as many characters as a key sentence may have is left out.
     """
     units = list_units(passage, parse_markdown(passage))
-    room = _SENTENCE_MAX
+    room = policy.KEY_SENTENCE_WIDTH_MAX
     for is_code, group in groupby(units, key=lambda unit: unit.kind is UnitKind.CODE):
         alike = [*group]
         text = passage[passage.rfind("\n", 0, alike[0].start) + 1 : alike[-1].end]

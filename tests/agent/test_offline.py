@@ -23,6 +23,7 @@ from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
+from roamtui.headless.answer_lines import render_report
 from roamtui.models.registry import NoModel
 from roamtui.opening.loader import open_sources
 from roamtui.search.base import SearchServices, VectorCoverage
@@ -172,6 +173,13 @@ async def test_passages_are_the_nearest_whatever_words_they_have(question: str) 
     state = replace(make_state(), library=library, exchanges=(exchange,))
     for exported in (render_markdown(state, "ferry.md"), render_html(state, "ferry.md")):
         assert "has: bicycle cost" in exported
+
+
+async def test_a_whole_passage_is_printed_as_far_as_a_part_of_one_would_be() -> None:
+    clauses = "no boat shall be moored without a lamp, " * 13
+    exchange, library = await _ask("Who pays for a lost anchor?", text=f"# Rules\n\n{clauses}nor a lost anchor paid.\n")
+    printed = render_report(AnswerReport(exchange, library), "offline", is_laid_out=False)
+    assert f"“{clauses}nor a lost anchor paid.”" in printed
 
 
 _ROWS = "".join(f"| Berth {number} | {number} |\n" for number in range(9))
