@@ -18,6 +18,7 @@ from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
 _BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
+"""Blank lines and spaces before Markdown. An indent that makes its first line code is none of these."""
 _NO_ANSWER = "The model returned no answer{}. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
 _EARLY_ENDS: Mapping[FinishReason | None, str] = {
@@ -121,8 +122,8 @@ def _choose_reply(
     texts: list[str] = []
     for text in (reply.rejected_text or "", reply.text):
         is_ours = text.strip() not in TITLES and all(line.strip() in own for line in text.splitlines())
-        is_repeated = is_ours or state.nonce in text
-        texts.append("" if is_repeated or not any(map(str.isalnum, text)) else _strip_blank_lines(text))
+        has_own_words = not is_ours and state.nonce not in text and any(map(str.isalnum, text))
+        texts.append(_BLANK_START.sub("", text).rstrip() if has_own_words else "")
     rejected, last = texts
     is_better = not rejected or any(each.is_verified for each in checker.list_citations(last))
     return (last, reply.reason) if is_better else (rejected, reply.rejected_reason)
@@ -145,8 +146,3 @@ def choose_reminder(state: ConversationState, reply: Reply, room_tokens: int) ->
     has_source = bool(QuoteChecker(state).list_citations(text))
     is_acceptable = has_source or not state.collect_read() or is_not_found(text, has_source=False)
     return "" if text.strip() and is_acceptable else CITE_REMINDER
-
-
-def _strip_blank_lines(text: str) -> str:
-    """Strip blank lines and spaces around Markdown. An indent that makes its first line code stays."""
-    return _BLANK_START.sub("", text).rstrip()

@@ -138,10 +138,6 @@ def read_plain_words(text: str, *, is_code: bool = False) -> TextWords:
     return reader.get_words()
 
 
-def _join_sign(match: re.Match[str]) -> str:
-    return match["sign"] + _JOINER * len(match["space"])
-
-
 def widen_to_words(text: str, start: int, end: int) -> Bounds:
     """Widen bounds that cut a word or number of a plain text, so that it is whole."""
     words = read_plain_words(text)
@@ -257,7 +253,8 @@ class _WordReader:
             if sign in visible:
                 visible = pattern.sub(self._hide_markup, visible)
         self._is_row = _CELL_EDGE in visible or _BAR in visible
-        visible = _SIGNED_CELL.sub(_join_sign, visible) if self._is_row else visible
+        if self._is_row:
+            visible = _SIGNED_CELL.sub(lambda cell: cell["sign"] + _JOINER * len(cell["space"]), visible)
         visible = _SPACED_RATIO.sub(rf"{_JOINER}\1{_JOINER}", visible)
         self._visible = visible = _BRACKETED.sub(self._read_brackets, visible)
         spaced_number = _SPACED_NUMBER_IN_ROW if self._is_row else _SPACED_NUMBER_IN_PROSE
