@@ -194,7 +194,7 @@ def choose_passages(
         return sorted(passages, key=score, reverse=True)
 
     by_meaning = _list_passages_at(library, pieces, texts, weights)
-    candidates = _take_first(library, (rank(by_words, best_score), by_meaning), policy.CANDIDATES_MAX)
+    candidates = _take_first(library, (rank(by_words, best_score), by_meaning))
     judged = _score_meaning(library, queries, candidates, weights, best_score, compare)
     best_by_words: dict[tuple[frozenset[str], tuple[str, ...]], FoundPassage] = {}
     for passage in rank(judged, 1.0):
@@ -267,10 +267,8 @@ def _read_tables(library: Library, docs: Iterable[str], *, known: Container[str]
     return {each: library.clean_text(library.node(each).own_content_span) for each in unread}
 
 
-def _take_first(
-    library: Library, proposals: Iterable[Iterable[FoundPassage]], count: int
-) -> list[FoundPassage]:
-    """Take new passages from each series: `count`, and as many more as the earlier series lacked."""
+def _take_first(library: Library, proposals: Iterable[Iterable[FoundPassage]]) -> list[FoundPassage]:
+    """Take equally many new passages from each series, and as many more as the earlier series lacked."""
     titles = {
         title.casefold().strip(_BESIDE_TITLE)
         for document in library.documents
@@ -279,7 +277,7 @@ def _take_first(
     taken: list[FoundPassage] = []
     for number, passages in enumerate(proposals, 1):
         for passage in passages:
-            if len(taken) == number * count:
+            if len(taken) == number * policy.CANDIDATES_MAX:
                 break
             text = library.clean_text(passage.span)
             is_new = not any(passage.span.overlaps(other.span) for other in taken)
