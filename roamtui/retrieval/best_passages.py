@@ -115,11 +115,10 @@ def list_found_words(question: str, texts: Sequence[str]) -> tuple[str, ...]:
     count. A part of a code or of words with hyphens, such as the T of T-1204, is no word.
     """
     matcher = TermMatcher.for_question(question, finds_synonyms=False)
-    places = [(text, pairwise(matcher.list_occurrences(text))) for text in texts]
     neighbours = {
         (term, following)
-        for text, pairs in places
-        for (_, end, term), (start, _, following) in pairs
+        for text in texts
+        for (_, end, term), (start, _, following) in pairwise(matcher.list_occurrences(text))
         if not _LETTER.search(text, end, start)
     }
     found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
@@ -129,8 +128,10 @@ def list_found_words(question: str, texts: Sequence[str]) -> tuple[str, ...]:
         if term not in found:
             continue
         run_start, run_end = runs[-1] if runs else (0, -1)
-        is_joined = start < run_end or (start <= run_end + 1 and (last, term) in neighbours)
-        runs[len(runs) - is_joined :] = [(run_start, max(end, run_end)) if is_joined else (start, end)]
+        if start < run_end or (start == run_end + 1 and (last, term) in neighbours):
+            runs[-1] = (run_start, max(end, run_end))
+        else:
+            runs.append((start, end))
         last = term
     words = (
         question[start:end].split()
