@@ -1,6 +1,6 @@
 """Find the names, numbers, codes and quoted words of a query that are nowhere in the text of a library.
 
-Other words are never said to be absent, because a text can say the same in other forms and words.
+Other words count only if nothing near the query was found, because a text can say the same otherwise.
 """
 
 import re
@@ -55,17 +55,18 @@ def format_absence_clause(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last} do not occur" if others else f"{last} does not occur"
 
 
-def list_absent_names(query: str, library: Library) -> list[str]:
+def list_absent_names(query: str, library: Library, *, has_all_words: bool = False) -> list[str]:
     """Return the names, numbers, codes and quoted words of a query that no text of a library contains.
 
-    Only letters and digits count, without case, accents and the endings of words. The list is empty if the
-    library is too long to scan. It scans all texts, so call it in a thread.
+    With `has_all_words`, return all content words that no text contains. Only letters and digits count,
+    without case, accents and the endings of words. The list is empty if the library is too long to scan. It
+    scans all texts, so call it in a thread.
     """
     texts = [document.text for document in library.documents]
     if not _is_scannable(texts):
         return []
     titles = [title for document in library.documents for title in (document.title, *document.columns.titles)]
-    absent = _list_forms(query)
+    absent = _list_forms(query, has_all_words=has_all_words)
     for text in ("\n".join((library.source, *titles)), *texts):
         for piece in _iter_normalised(text) if absent else ():
             absent = {
@@ -142,7 +143,7 @@ def find_similar_words(question: str, library: Library) -> dict[str, str]:
     return {term: similar[0] for term in absent if (similar := list_similar_words(term, words))}
 
 
-def _list_forms(query: str) -> dict[str, list[str]]:
+def _list_forms(query: str, *, has_all_words: bool) -> dict[str, list[str]]:
     """Return each word of a query that may be called absent. If a text has one of its forms, it is not."""
     query = normalise_unicode(query)
     quoted = extract_quoted_phrases(query, words_min=1)
@@ -155,10 +156,11 @@ def _list_forms(query: str) -> dict[str, list[str]]:
     titled = (normalise_term(word) for word in inside if word.istitle())
     is_headline = query.isupper() or not STOP_WORDS.isdisjoint(titled)
     has_names = not is_headline and detect_language(query) is Language.ENGLISH
+    words = TermMatcher.for_question(query).content_terms if has_all_words else ()
     for match in matches:
         word = match["word"]
         is_name = has_names and match["inside"] is not None and normalise_term(word) not in STOP_WORDS
-        if (is_name or _CODE.search(word)) and not _VARIED.fullmatch(word):
+        if (is_name or normalise_term(word) in words or _CODE.search(word)) and not _VARIED.fullmatch(word):
             parts = _PARTS.findall(word.replace(",", ""))
             letters = _normalise(word)
             # all forms of a word begin with its stem, which may end with an i for y, or with an e

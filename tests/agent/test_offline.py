@@ -284,7 +284,8 @@ async def test_a_document_that_fits_into_an_answer_is_shown_whole_if_nothing_is_
     weeks = [f"## Week {number}\n\nTom cooks on day {number}.\n\n" for number in range(1, 9)]
     answer = await make_talk(f"# Rota\n\n{''.join(weeks[:7])}").ask("Who buys the bread?")
     assert answer.stopped is StopReason.NONE_CLOSE
-    assert answer.answer.startswith("None matches closely: these are all passages of the document.\n")
+    whole = "None matches closely: these are all passages of the document."
+    assert answer.answer.startswith(f"{whole} “buys” and “bread” do not occur in the document.\n")
     assert [citation.quote for citation in answer.citations] == [f"Tom cooks on day {each}." for each in range(1, 8)]
     longer = await make_talk(f"# Rota\n\n{''.join(weeks)}").ask("Who buys the bread?")
     assert (longer.stopped, longer.citations) == (StopReason.NOT_FOUND, ())
@@ -336,7 +337,9 @@ async def test_not_found_names_the_sections_that_have_some_of_the_words() -> Non
     fees = f"# Fees\n\n{others}## Late fees\n\n| Class | Grace | Cap |\n|---|---|---|\n| A | 24 hours | £10 |\n"
     answer = await make_talk(fees).ask("How long is the grace period that somebody may lend?")
     assert answer.stopped is StopReason.NOT_FOUND
-    assert answer.answer.endswith("in the document. Some of its words were found: grace in Fees › Late fees.")
+    assert answer.answer.endswith(
+        "“period”, “somebody” and “lend” do not occur there. Some of its words were found: grace in Fees › Late fees."
+    )
 
 
 async def test_not_found_names_the_words_that_are_similar_to_mistyped_ones() -> None:
@@ -515,7 +518,8 @@ async def test_nothing_is_said_to_be_near_only_if_all_sections_were_compared_and
 
     assert (await ask("Zebra?")).startswith("Not found: nothing near the question was found")
     shared = await ask("Who painted the captain's portrait in oils last winter by candlelight?")
-    assert shared.startswith("Not found: too few words of the question were found in the document. Some of its words")
+    assert shared.startswith("Not found: too few words of the question were found in the document. “painted”, ")
+    assert "do not occur there. Some of its words were found: " in shared
     monkeypatch.setattr(Searcher, "vector_coverage", VectorCoverage(1, 9))
     part = await ask("Zebra?")
     assert part.startswith("Not found: too few words of the question were found")
