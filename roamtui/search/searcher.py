@@ -163,18 +163,20 @@ class Searcher:
     def embed_all(self, on_progress: ProgressCallback | None = None) -> None:
         """Embed all missing chunks, even by a server. An error of `on_progress` keeps the vectors so far."""
         on_progress = on_progress or self._services.on_progress or (lambda *_: None)
-        total = 0
+        has_begun = False
         vectors: VectorIndex | None = None
         try:
             while True:
                 with self._lock:
                     vectors = self._update_indexes()
-                    missing = 0 if vectors is None else len(vectors) - vectors.count_compared()
-                    total = max(total, missing)
-                    if total:
-                        on_progress(total - missing, total)
-                    if vectors is None or not missing:
+                    if vectors is None:
                         return
+                    coverage = self.vector_coverage
+                    if has_begun or not coverage.is_complete:
+                        on_progress(coverage.compared, coverage.total)
+                    if coverage.is_complete:
+                        return
+                    has_begun = True
                     self._embed(vectors, vectors.iter_missing(), _BATCH)
         except RoamtuiError as error:
             self._fall_back_or_raise(error)
