@@ -25,9 +25,11 @@ from typing_extensions import override
 
 from roamtui.conversation.messages import RECORDED
 from roamtui.errors import EXIT_CANCELLED
+from roamtui.paths import get_table_path
 from roamtui.program import qualify_commands
 from roamtui.sanitiser import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
+from roamtui.sources.source_names import format_file_names, join_sources, make_short_name
 from roamtui.text import format_count
 from roamtui.tui.actions import Scope, make_bindings, make_keymap
 from roamtui.tui.context import DocumentSession, OfferGroup, StartOffer, TableSession, TuiOptions
@@ -60,6 +62,7 @@ class _Page(Struct):
 
     main_screen: MainScreen | None = None
     table_screen: TableScreen | None = None
+    table_sources: tuple[str, ...] = ()
     origin: str = ""
     """The mode from which a link, a cell or a key led here. That page may be closed already."""
 
@@ -132,7 +135,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.add_mode(_START_MODE, Screen)
         self.set_keymap(self._keys.textual_keymap)
         if isinstance(self._first, TableSession):
-            self._show_table(self._first)
+            self._show_table(self._first, (str(self._first.table.folder),))
         elif self._first is None:
             self.action_open_document()
         if self._problems:
@@ -263,13 +266,47 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
-        names = self.main_screen.conversation.state.library.source_names
-        model = self._shared_model
-        session = await asyncio.to_thread(self._options.services.open_table, names)
-        plan = session.plan if model is None else replace(session.plan, model=model.copy())
-        self._show_table(replace(session, plan=plan))
+        """Let the person choose the documents of a table, and show it."""
+        from roamtui.tui.screens.open_document import ChooseSourceDialog  # noqa: PLC0415 - few open a table
 
-    def _show_table(self, session: TableSession) -> None:
+        model = self._shared_model
+        offers = self._offer_tables()
+        title = "Ask the same questions about each document, in a table"
+        dialog = ChooseSourceDialog(self._options.services, self._keys, title, tuple(offers.values()))
+        if (chosen := await self.push_screen_wait(dialog)) is None:
+            return
+        sources = next((sources for sources, offer in offers.items() if offer.source == chosen), (chosen,))
+        session = await asyncio.to_thread(self._options.services.open_table, sources)
+        plan = session.plan if model is None else replace(session.plan, model=model.copy())
+        self._show_table(replace(session, plan=plan), sources)
+
+    def _offer_tables(self) -> dict[tuple[str, ...], StartOffer]:
+        """Offer tables by their sources.
+
+        The table that led here comes first, then that of this document, that of all open ones, other tables.
+        """
+        libraries = [screen.conversation.state.library for screen in self.documents.values()]
+        current = self.main_screen.conversation.state.library
+        origin = self._pages[self.current_mode].origin
+        tables = {mode: page for mode, page in self._pages.items() if page.table_screen is not None}
+        notes = {tables[origin].table_sources: "open table"} if origin in tables else {}
+        notes.setdefault(current.source_names, "this document")
+        if len(libraries) > 1:
+            opened = {name for library in libraries for name in library.source_names}
+            notes.setdefault(tuple(sorted(opened)), f"all {len(libraries)} open documents")
+        for page in tables.values():
+            notes.setdefault(page.table_sources, "open table")
+        offers = {}
+        for sources, note in notes.items():
+            names = format_file_names([*map(make_short_name, sources)])
+            kept = " · has questions" if get_table_path(sources).exists() else ""
+            source = join_sources(sources)
+            offers[sources] = StartOffer(
+                group=OfferGroup.TABLE, name=names, note=f"{note}{kept}", source=source
+            )
+        return offers
+
+    def _show_table(self, session: TableSession, sources: tuple[str, ...]) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         for mode, page in self._pages.items():
@@ -278,7 +315,9 @@ class RoamApp(App[None], inherit_bindings=False):
                 self._switch_to(mode, can_return=True)
                 return
         screen = TableScreen(session, self._keys)
-        self._switch_to(self._add_page(screen, _Page(table_screen=screen)), can_return=True)
+        self._switch_to(
+            self._add_page(screen, _Page(table_screen=screen, table_sources=sources)), can_return=True
+        )
         if self.documents and session.table.columns:
             add, delete = (self._keys.first_keys[f"table.{verb}_column"] for verb in ("add", "delete"))
             words = f"This is your earlier table · {add} adds a question, {delete} deletes one"

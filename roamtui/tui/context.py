@@ -26,6 +26,7 @@ class OfferGroup(StrEnum):
     """The groups of offers on the start screen, in this order, by heading. A typed source has no heading."""
 
     TYPED = ""
+    TABLE = "A table of"
     OPEN = "Open documents"
     SOURCE = "Recent documents"
     CONVERSATION = "Recent conversations"

@@ -57,14 +57,17 @@ class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
     VERB: ClassVar[str] = "open"
     """What enter does with a source."""
 
-    def __init__(self, services: Services, keys: Keymap, title: Content | str) -> None:
-        """Offer the sources that `services` lists, and those that a person types."""
+    def __init__(
+        self, services: Services, keys: Keymap, title: Content | str, first: Sequence[StartOffer] = ()
+    ) -> None:
+        """Offer `first`, then the sources that `services` lists, and those that a person types."""
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         others = f", {complete_key} to complete a path, {help_key} for help, "
         foot = make_foot(f"enter to {self.VERB}", "esc to clear or close", between=others)
         super().__init__(title, foot, placeholder="A path, a URL, or text to filter the list")
         self._services = services
-        self._offers: tuple[StartOffer, ...] = ()
+        self._first = tuple(first)
+        self._offers = self._first
         self._documents_below: Sequence[str] = ()
 
     @on(events.Mount)
@@ -78,7 +81,7 @@ class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
 
     def list_offers(self) -> tuple[StartOffer, ...]:
         """List what is offered before the person types. Called in a thread."""
-        return self._services.list_offers()
+        return (*self._first, *self._services.list_offers())
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
@@ -150,9 +153,8 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
         introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
-        super().__init__(services, keys, first_title if opened is None else "Open a document")
+        super().__init__(services, keys, first_title if opened is None else "Open a document", opened or ())
         self.set_class(opened is None, "-alone")
-        self._opened = tuple(opened or ())
         self._keys = keys
         self._model = model
         self._request = request
@@ -164,10 +166,6 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
         if self._request.source:
             self.add_class("-named")
             self._opening = self._open(self._request.source, self._request.conversation_id, self._model)
-
-    @override
-    def list_offers(self) -> tuple[StartOffer, ...]:
-        return (*self._opened, *super().list_offers())
 
     @override
     def accept(self, request: DocumentRequested, model: Model | None) -> None:
@@ -229,13 +227,8 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
             self._show_offers_again()
 
 
-class AddSourceDialog(SourceDialog[str | None]):
-    """Lets a person choose a source to add to the conversation. The result is its name, or None."""
-
-    VERB = "add"
-
-    def __init__(self, services: Services, keys: Keymap) -> None:
-        super().__init__(services, keys, "Add a source to this conversation")
+class ChooseSourceDialog(SourceDialog[str | None]):
+    """Lets a person choose a source. The result is its name, or None."""
 
     @override
     def accept(self, request: DocumentRequested, model: Model | None) -> None:
@@ -245,6 +238,15 @@ class AddSourceDialog(SourceDialog[str | None]):
     def list_offers(self) -> tuple[StartOffer, ...]:
         offers = super().list_offers()
         return tuple(offer for offer in offers if offer.conversation_id is None and offer.model is None)
+
+
+class AddSourceDialog(ChooseSourceDialog):
+    """Lets a person choose a source to add to the conversation."""
+
+    VERB = "add"
+
+    def __init__(self, services: Services, keys: Keymap) -> None:
+        super().__init__(services, keys, "Add a source to this conversation")
 
 
 def _make_file_offer(path: str, note: str = "") -> StartOffer:

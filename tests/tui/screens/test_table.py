@@ -15,6 +15,9 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import ResultTable, read_table
 from roamtui.tui.actions import Scope
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import TableSession
+from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.table import TableGrid, TableScreen
@@ -356,7 +359,7 @@ async def test_a_key_of_documents_says_so_in_a_table_and_the_key_that_closes_doc
     tables: Tables,
 ) -> None:
     async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as ui:
-        await ui.press_until(TableScreen, "ctrl+l")
+        await ui.press_until(TableScreen, "ctrl+l", "enter")
         await ui.press_until("This key works only in a document.", "f2")
         await ui.press_until(MainScreen, "ctrl+w")
 
@@ -373,7 +376,7 @@ async def test_a_name_that_the_disk_refuses_is_told_and_can_be_changed(filled: T
 async def test_a_table_without_questions_asks_for_one_and_letters_are_text(tables: Tables) -> None:
     tables.questions = []
     async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as ui:
-        await ui.press_until(PromptDialog, "ctrl+l")
+        await ui.press_until(PromptDialog, "ctrl+l", "enter")
         await ui.press(*"crw")
         assert ui.field.value == "crw"
         await ui.press_until(TableScreen, "escape")
@@ -381,12 +384,41 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         assert ui.field.value == "crw", "what was typed is found again"
 
 
+async def test_a_person_chooses_what_a_new_table_is_about_and_returns_from_a_cell_to_it(
+    tables: Tables, tmp_path: Path
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def open_table(sources: tuple[str, ...]) -> TableSession:
+        asked.append(sources)
+        return tables.open_table(sources)
+
+    files = [tmp_path / "one.md", tmp_path / "two.md"]
+    for file in files:
+        file.write_text(f"# {file.stem}\n\nText.\n", "utf-8")
+    options = make_options(open_table=open_table, open_source=tables.open_source)
+    app = RoamApp(options, tables.open_source(str(files[1]), None, None, lambda *_: None))
+    async with running(app, (100, 24)) as ui:
+        await ui.press_until("this document", "ctrl+l")
+        assert "all 2" not in ui.text
+        await ui.press_until(MainScreen, "escape")
+        ui.app.post_message(DocumentRequested(str(files[0])))
+        await ui.wait_until(lambda: len(app.documents) == 2)
+        await ui.press_until("all 2 open documents", "ctrl+l")
+        await ui.press_until(TableScreen, "down", "enter")
+        assert asked == [tuple(map(str, files))], "in an order that does not depend on which was opened first"
+        await ui.press_until(MainScreen, "enter")
+        await ui.press_until("open table", "ctrl+l")
+        await ui.press_until(TableScreen, "enter")
+        assert len({*asked}) == 1, "the table that led here comes first"
+
+
 async def test_opening_a_table_again_lists_its_documents_and_questions_again(filled: Tables) -> None:
     async with showing(filled) as ui:
         await ui.press_until(MainScreen, "enter")
         (filled.leases / "carl.md").write_text("# Lease of Carl\n")
         filled.questions.append("Since when?")
-        await ui.press_until(TableScreen, "ctrl+l")
+        await ui.press_until(TableScreen, "ctrl+l", "enter")
         await ui.wait_until("3 rows · 4 questions")
         assert "carl.md" in ui.text
         assert "Since when?" in ui.text
@@ -400,7 +432,7 @@ async def test_the_head_counts_no_cells_of_rows_and_columns_that_have_gone(fille
         await ui.press_until("4 of 4 cells", "r")
         await ui.press_until(MainScreen, "enter")
         (filled.leases / "bert.md").unlink()
-        await ui.press_until(TableScreen, "ctrl+l")
+        await ui.press_until(TableScreen, "ctrl+l", "enter")
         await ui.wait_until("1 row · 3 questions")
         assert "cells" not in ui.rows[0]
 
@@ -409,7 +441,7 @@ async def test_the_table_asks_the_model_of_the_document_also_once_it_is_another_
     async with running(make_app(options=make_options(open_table=filled.open_table)), (100, 24)) as ui:
         for name in ("first", "second"):
             ui.main.agent.use_model(answering_model(name=name))
-            await ui.press_until(TableScreen, "ctrl+l")
+            await ui.press_until(TableScreen, "ctrl+l", "enter")
             await ui.press_until(f"Ask {name}?", "r")
             await ui.press_until(TableScreen, "n")
             assert f"3 questions · r asks {name}" in ui.text
@@ -421,4 +453,4 @@ async def test_a_table_of_an_earlier_day_that_a_key_opens_says_so_and_how_to_cha
 ) -> None:
     app = make_app(options=make_options(open_table=filled.open_table))
     async with running(app, (100, 24)) as ui:
-        await ui.press_until("This is your earlier table · + adds a question, d deletes one", "ctrl+l")
+        await ui.press_until("This is your earlier table · + adds a question, d deletes one", "ctrl+l", "enter")
