@@ -364,7 +364,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 raise UsageError("a table cannot read a document from standard input. Name a file.")
             sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
             table = read_table(folder or get_table_path(sources))
-            table.rows = list_rows(sources, table.outputs, self.on_warning)
+            notes: list[str] = []
+            rows = list_rows(sources, table.outputs, notes.append)
+            if rows != table.rows:  # the notes of the same files have been told
+                for note in notes:
+                    self.on_warning(note)
+            table.rows = rows
         columns = [*map(parse_column, questions), *(read_columns(file) if file is not None else ())]
         table.columns = keep_names(columns, table.columns) or table.columns
         plan = TablePlan(

@@ -104,6 +104,11 @@ class Cell(Struct, frozen=True, kw_only=True):
         return self.model == OFFLINE
 
     @property
+    def is_changed(self) -> bool:
+        """Whether its document has lost one of its quotes."""
+        return any(citation.is_lost for citation in self.citations)
+
+    @property
     def text(self) -> str:
         """The value, or the state in words if there is none. The state also comes before a passage."""
         if self.has_passages and self.value:

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import closing
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -84,8 +85,8 @@ class TableRun(Struct, kw_only=True):
     """Why the run ended early; empty if it did not."""
     failures: int = 0
     """Number of consecutive failures of the model."""
-    unreadable: list[str] = field(default_factory=list)
-    """Documents that could not be opened, each with the reason. Their earlier answers stay."""
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """By source: the document that could not be opened, and why. Its earlier answers stay."""
     unanswered: list[str] = field(default_factory=list)
     """The questions of this run that failed: the document and the reason of each."""
 
@@ -103,8 +104,13 @@ class TableRun(Struct, kw_only=True):
             problems.append(f"Stopped. {self.stop_reason}{left}")
         if self.unreadable:
             count = format_count(len(self.unreadable), "document")
-            reasons = " ".join(self.unreadable[:_UNREADABLE_SHOWN_MAX])
-            problems.append(f"{count} could not be read. Earlier answers stay. {reasons}")
+            reasons = islice(self.unreadable.values(), _UNREADABLE_SHOWN_MAX)
+            cells = self.table.cells.values()
+            has_answers = any(
+                cell.row in self.unreadable and cell.state is not CellState.FAILED for cell in cells
+            )
+            stay = ["Earlier answers stay."] if has_answers else []
+            problems.append(" ".join([f"{count} could not be read.", *stay, *reasons]))
         if self.unanswered:
             questions = format_count(len(self.unanswered), "question")
             problems.append(f"{questions} failed. {self.unanswered[-1]}")
@@ -143,7 +149,7 @@ class TableRun(Struct, kw_only=True):
             except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
                 reason = _format_failure(error)
                 lead = "" if reason.startswith(row.title) else f"{row.title}: "
-                self.unreadable.append(f"{lead}{reason}")
+                self.unreadable[row.source] = f"{lead}{reason}"
                 for column in self.columns:
                     cell = self.table.get_cell(row, column)
                     if cell is None or cell.state is CellState.FAILED:
@@ -256,7 +262,8 @@ async def fill_table(
             confirm=confirm,
             spending=SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True),
         )
-        run.unreadable += [f"{row.title} cannot be found, so it is left out." for row in table.gone_rows]
+        for row in table.gone_rows:
+            run.unreadable[row.source] = f"{row.title} cannot be found, so it is left out."
         rows = iter(table.rows)
         try:
             await plan.model.start()  # before this, its server and prices are unknown

@@ -68,6 +68,20 @@ def test_a_table_in_its_own_folder_is_none_of_its_documents(run: RunCommand, tmp
     assert "faq.md is one of the documents, and would be overwritten" in named.err
 
 
+def test_a_table_tells_once_what_it_leaves_out_and_fills_the_rows_beside_an_empty_file(
+    run: RunCommand, tmp_path: Path
+) -> None:
+    leases = write_leases(tmp_path / "leases")
+    (leases / "empty.md").write_text("", "utf-8")
+    (leases / "plan.png").write_bytes(b"")
+    first, again = (run("table", leases, "-q", PERIOD) for _ in range(2))
+    assert "Skipped: 1 file of another kind." in first.err
+    assert "Skipped" not in again.err
+    assert [row["cells"][0]["state"] for row in first.json["rows"]] == ["passage", "passage", "failed"]
+    assert "1 document could not be read. empty.md: The document has no text." in again.err
+    assert (first.code, again.code) == (1, 1)
+
+
 def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: Path) -> None:
     none = run("recheck", "--all")
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]

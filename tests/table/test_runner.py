@@ -136,7 +136,8 @@ async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder:
 
     run = await fill_table(table, replace(plan, open_source=open_broken), lambda _run, _cell: None, agree)
     assert list_states(table)[0] == ["found", "found"]
-    assert run.unreadable == ["bert.md: Internal error (KeyError)."]
+    assert [*run.unreadable.values()] == ["bert.md: Internal error (KeyError)."]
+    assert run.problems == ("1 document could not be read. Earlier answers stay. bert.md: Internal error (KeyError).",)
 
 
 def test_a_file_and_its_folder_are_listed_once(leases: Path) -> None:

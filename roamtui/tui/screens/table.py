@@ -19,6 +19,7 @@ from textual.widgets.data_table import CellDoesNotExist
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.conversation.messages import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.export.table import TABLE_RENDERERS
 from roamtui.outline.labels import PATH_STEP
@@ -107,7 +108,8 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         if cell is None:
             return Text()
         ink = self._get_ink(cell.state)
-        return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.sign} ", ink))
+        words = f"text changed: {cell.value}" if cell.is_changed else cell.text
+        return _make_line(words, Style() if cell.value else ink, lead=Text(f"{cell.sign} ", ink))
 
     def _get_ink(self, state: CellState) -> Style:
         return Style(color=self.get_component_rich_style(f"table-grid--{state.value}").color)
@@ -247,6 +249,8 @@ class TableScreen(Screen[None]):
             if best is not None:
                 notes.append(PATH_STEP.join(filter(None, [*best.path, best.place])))
                 notes += [best.label] if has_verdict else []
+            if cell.is_changed and (cell.has_passages or self.plan.model.name != OFFLINE):
+                notes.append(f"{self._keys.first_keys['table.run']} asks again")
             # the note may say the same as the quote's label
             line = " · ".join(dict.fromkeys(filter(None, notes)))
             lines.append(Content.styled(shorten(sanitise_line(line), width), "$muted"))

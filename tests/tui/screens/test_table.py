@@ -278,12 +278,13 @@ async def test_a_cell_whose_quote_the_document_has_lost_says_so_and_leads_to_wha
     lease = filled.leases / "anna.md"
     lease.write_text(lease.read_text("utf-8").replace("60 days", "45 days"), "utf-8")
     async with showing(filled, (100, 30)) as ui:
-        await ui.wait_until("✗ 60 days")
+        await ui.wait_until("✗ text changed: 60 days")
+        assert "r asks again" in ui.words
         assert "nearest, line 5: The notice period is 60 → 45 days" in ui.text
         assert CHANGED_LABEL in ui.text
         await ui.press_until(ConfirmDialog, "r")
         await ui.press_until(TableScreen, "n")
-        await ui.wait_until("✗ 60 days")
+        await ui.wait_until("✗ text changed: 60 days")
         await ui.press_until(MainScreen, "enter")
         await ui.wait_until("The text has changed since the answer, so the most similar passage is shown.")
         await ui.wait_until("The notice period is 45 days")
