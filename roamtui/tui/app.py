@@ -326,7 +326,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @on(DocumentRequested)
     @work(group="opening", exit_on_error=False)
     async def action_open_document(self, request: DocumentRequested | None = None) -> None:
-        """Show a document, or let the person choose one. If they choose none and none is open, quit."""
+        """Show a document, or let the person choose one."""
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
 
         request = request or DocumentRequested()
@@ -337,8 +337,6 @@ class RoamApp(App[None], inherit_bindings=False):
             dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, others)
             opened = await self.push_screen_wait(dialog)
             if opened is None:
-                if not self._pages:
-                    self.exit()
                 return
             if isinstance(opened, DocumentSession):
                 screen = self._make_screen(opened)

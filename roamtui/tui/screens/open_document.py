@@ -58,12 +58,24 @@ class SourceDialog(ListDialog[StartOffer, ScreenResultType]):
     """What enter does with a source."""
 
     def __init__(
-        self, services: Services, keys: Keymap, title: Content | str, first: Sequence[StartOffer] = ()
+        self,
+        services: Services,
+        keys: Keymap,
+        title: Content | str,
+        first: Sequence[StartOffer] = (),
+        quit_key: str = "",
     ) -> None:
-        """Offer `first`, then the sources that `services` lists, and those that a person types."""
+        """Offer `first`, then the sources that `services` lists, and those that a person types.
+
+        If there is nothing to go back to, `quit_key` says how to quit.
+        """
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         others = f", {complete_key} to complete a path, {help_key} for help, "
-        foot = make_foot(f"enter to {self.VERB}", "esc to clear or close", between=others)
+        leaving, after = (
+            ("esc to clear", f", {quit_key} to quit") if quit_key else ("esc to clear or close", "")
+        )
+        foot = make_foot(f"enter to {self.VERB}", leaving, between=others, after=after)
+        self._quit_key = quit_key
         super().__init__(title, foot, placeholder="A path, a URL, or text to filter the list")
         self._services = services
         self._first = tuple(first)
@@ -149,11 +161,13 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
         """Open the source of `request`. If it has none, offer sources, those that are `opened` first.
 
         If `is_open` returns a true value for a request, the request is the result, unless its offer names a
-        model. `model` replaces the model of the settings. If `opened` is None, this is the first screen, and
-        introduces the program.
+        model. `model` replaces the model of the settings. If `opened` is None, this is the first screen:
+        it introduces the program, and only a choice closes it.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
-        super().__init__(services, keys, first_title if opened is None else "Open a document", opened or ())
+        quit_key = keys.first_keys["global.quit"] if opened is None else ""
+        title = first_title if opened is None else "Open a document"
+        super().__init__(services, keys, title, opened or (), quit_key)
         self.set_class(opened is None, "-alone")
         self._keys = keys
         self._model = model
@@ -216,9 +230,12 @@ class OpenDialog(SourceDialog[DocumentSession | DocumentRequested | None]):
 
     @override
     def action_leave(self) -> None:
-        """Cancel opening a source. If none is being opened, clear the field or leave."""
+        """Cancel opening a source. If none is, clear the field, or leave, unless this is the first screen."""
         if self._opening is None:
-            super().action_leave()
+            if self._quit_key and not self.typed:
+                self.show_message(f"There is nothing to go back to. {self._quit_key} quits.")
+            else:
+                super().action_leave()
             return
         self._opening.cancel()
         if self.has_class("-named"):
