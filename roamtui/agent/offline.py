@@ -51,7 +51,7 @@ from roamtui.retrieval.absent import (
     find_similar_words,
     format_absence_clause,
     leave_out_subject,
-    list_absent_names,
+    list_absent_words,
 )
 from roamtui.retrieval.best_passages import FoundPassage, choose_passages, list_all_passages, list_found_words
 from roamtui.retrieval.question_search import is_follow_up, list_readings
@@ -179,18 +179,18 @@ def _write_lead(
 ) -> tuple[str, StopReason]:
     """Write the text above the cards: the passages are only the nearest, or nothing was found.
 
-    The text also names names and codes of the question that are nowhere, and all such words if nothing
-    matches closely. It says that nothing is near only if all sections were compared by meaning, and none of
-    the best has a word of the question. If nothing was found, it names sections that have such a word, and
-    words that are similar to mistyped ones, because only a person can tell what was meant.
+    The text also names the words of the question that are nowhere. It says that nothing is near only if all
+    sections were compared by meaning, and none of the best has a word of the question. If nothing was found,
+    it names sections that have such a word, and words that are similar to mistyped ones, because only a
+    person can tell what was meant.
     """
     library = state.library
-    has_near = any(card.has_all for card in cards[:1]) or any(passage.is_near for passage in found.passages)
-    is_close = has_near and not found.is_whole
-    clause = format_absence_clause(list_absent_names(found.question, library, has_all_words=not is_close))
+    clause = format_absence_clause(list_absent_words(found.question, library))
     compared = searcher.vector_coverage
     if cards:
         absence = format_absence(measure_coverage(library), clause) if clause else ""
+        has_near = cards[0].has_all or any(passage.is_near for passage in found.passages)
+        is_close = has_near and not found.is_whole
         stopped = StopReason.NEAREST if is_close else StopReason.NONE_CLOSE
         lead = _NEAREST if is_close else _NOT_CLOSE
         if found.is_whole:

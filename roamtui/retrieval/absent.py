@@ -1,17 +1,19 @@
-"""Find the names, numbers, codes and quoted words of a query that are nowhere in the text of a library.
+"""Find the words of a query that are nowhere in the text of a library.
 
-Other words count only if nothing near the query was found, because a text can say the same otherwise.
+A text can say the same in other words. A model is told only of names, numbers, codes and quoted words,
+because it may take such a fact for the answer "no". A person is told of every word: what it means is for
+them to judge.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from os.path import commonprefix
 from pathlib import PurePath
 
 from roamtui.document.library import Library
-from roamtui.search.lexicon import STOP_WORDS, Language, stem
+from roamtui.search.lexicon import STOP_WORDS, Language, get_synonyms, stem
 from roamtui.search.terms import (
     TermMatcher,
     detect_language,
@@ -55,18 +57,28 @@ def format_absence_clause(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last} do not occur" if others else f"{last} does not occur"
 
 
-def list_absent_names(query: str, library: Library, *, has_all_words: bool = False) -> list[str]:
+def list_absent_names(query: str, library: Library) -> list[str]:
     """Return the names, numbers, codes and quoted words of a query that no text of a library contains.
 
-    With `has_all_words`, return all content words that no text contains. Only letters and digits count,
-    without case, accents and the endings of words. The list is empty if the library is too long to scan. It
-    scans all texts, so call it in a thread.
+    Only letters and digits count, without case, accents and the endings of words. The list is empty if the
+    library is too long to scan. It scans all texts, so call it in a thread.
     """
+    return _keep_absent(_list_forms(query, ()), library)
+
+
+def list_absent_words(question: str, library: Library) -> list[str]:
+    """Return these too, and all content words that no text has, as a form, a synonym or in full words."""
+    absent = _keep_absent(_list_forms(question, TermMatcher.for_question(question).content_terms), library)
+    return [word for word in absent if expand_abbreviations(word, library) == word]
+
+
+def _keep_absent(forms_by_word: Mapping[str, Sequence[str]], library: Library) -> list[str]:
+    """Return the words of which no text of a library has a form."""
     texts = [document.text for document in library.documents]
     if not _is_scannable(texts):
         return []
     titles = [title for document in library.documents for title in (document.title, *document.columns.titles)]
-    absent = _list_forms(query, has_all_words=has_all_words)
+    absent = forms_by_word
     for text in ("\n".join((library.source, *titles)), *texts):
         for piece in _iter_normalised(text) if absent else ():
             absent = {
@@ -143,8 +155,11 @@ def find_similar_words(question: str, library: Library) -> dict[str, str]:
     return {term: similar[0] for term in absent if (similar := list_similar_words(term, words))}
 
 
-def _list_forms(query: str, *, has_all_words: bool) -> dict[str, list[str]]:
-    """Return each word of a query that may be called absent. If a text has one of its forms, it is not."""
+def _list_forms(query: str, terms: Collection[str]) -> dict[str, list[str]]:
+    """Return each word of a query that may be called absent: names, numbers, codes, quoted words and `terms`.
+
+    If a text has one of its forms, it is not absent. A synonym is a form of a term.
+    """
     query = normalise_unicode(query)
     quoted = extract_quoted_phrases(query, words_min=1)
     forms = {phrase: [_normalise(phrase)] for phrase in quoted}
@@ -155,18 +170,25 @@ def _list_forms(query: str, *, has_all_words: bool) -> dict[str, list[str]]:
     # German nouns have capitals too, and in a headline such as "What Is a Fee?" each word has one
     titled = (normalise_term(word) for word in inside if word.istitle())
     is_headline = query.isupper() or not STOP_WORDS.isdisjoint(titled)
-    has_names = not is_headline and detect_language(query) is Language.ENGLISH
-    words = TermMatcher.for_question(query).content_terms if has_all_words else ()
+    language = detect_language(query)
+    has_names = not is_headline and language is Language.ENGLISH
     for match in matches:
         word = match["word"]
-        is_name = has_names and match["inside"] is not None and normalise_term(word) not in STOP_WORDS
-        if (is_name or normalise_term(word) in words or _CODE.search(word)) and not _VARIED.fullmatch(word):
+        term = normalise_term(word)
+        is_name = has_names and match["inside"] is not None and term not in STOP_WORDS
+        if (is_name or term in terms or _CODE.search(word)) and not _VARIED.fullmatch(word):
+            synonyms = get_synonyms(term, language) if term in terms else ()
             parts = _PARTS.findall(word.replace(",", ""))
-            letters = _normalise(word)
-            # all forms of a word begin with its stem, which may end with an i for y, or with an e
-            start = commonprefix((letters, stem(letters)))  # noqa: RUF071 - these are letters, not paths
-            forms[word] = [start.removesuffix("e").removesuffix("i"), *map(_normalise, parts)]
+            forms[word] = [*map(_cut_ending, (word, *synonyms)), *map(_normalise, parts)]
     return forms
+
+
+def _cut_ending(word: str) -> str:
+    """Return the letters with which all forms of a word begin."""
+    letters = _normalise(word)
+    # the stem may end with an i for y, or with an e
+    start = commonprefix((letters, stem(letters)))  # noqa: RUF071 - these are letters, not paths
+    return start.removesuffix("e").removesuffix("i")
 
 
 def _is_scannable(texts: Iterable[str]) -> bool:

@@ -213,7 +213,7 @@ async def test_passages_that_only_share_words_are_said_not_to_match_closely() ->
     library = Library(source="ferry.md", root=parse_document(FERRY))
     searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
     talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
-    near = await talk.ask("Does the last boat leave at ten in the morning?")
+    near = await talk.ask("Does the last boat leave at ten?")
     assert near.answer.startswith("These are the nearest passages.\n")
     far = await talk.ask("Do boats cost more crowns?")
     assert far.answer.startswith("These are the nearest passages, but none matches closely.\n")
@@ -260,15 +260,12 @@ async def test_passages_are_shown_as_before_when_they_are_looked_up_again() -> N
     assert talk.agent.conversation.state.exchanges[-1].citations == answer.citations
 
 
-async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:
-    answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
+async def test_nearest_passages_are_no_answer_and_words_that_are_nowhere_are_named() -> None:
+    answer = await make_talk().ask("Which captain collects the fare of the first boat?")
     assert answer.stopped is StopReason.NEAREST
-    assert answer.answer.startswith("These are the nearest passages, by words alone.")
+    absent = "“captain”, “collects” and “fare” do not occur in the document."
+    assert answer.answer.startswith(f"These are the nearest passages, by words alone. {absent}\n")
     assert answer.citations[0].path[-1] == "Timetable"
-    named = (
-        await make_talk().ask("Which captain of Norway collects the fare of the first boat before breakfast?")
-    ).answer
-    assert named.split("\n\n")[0].endswith("passages, by words alone. “Norway” does not occur in the document.")
 
 
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
