@@ -11,7 +11,7 @@ from roamtui.text import Span, format_page
 
 
 class QuoteState(StrEnum):
-    """Result of looking up a quote, from best to worst. A mark of several quotes shows the worst."""
+    """Result of looking up a quote, from best to worst. Of several quotes, a mark has the worst colour."""
 
     NO_QUOTE = "no_quote"
     PASSAGE = "supported"

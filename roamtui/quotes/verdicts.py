@@ -8,7 +8,8 @@ the same way as a finished answer.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import groupby
 from operator import itemgetter
 
 from msgspec import Struct
@@ -42,7 +43,7 @@ class VerdictMark(Struct, frozen=True, kw_only=True):
     numbers: tuple[int, ...]
     """Numbers of the mark's citations; empty if it cites nothing, as in a "not found" answer."""
     label: str
-    """The numbers and the sign between square brackets, such as ``[2 ✓]``."""
+    """The numbers and their signs between square brackets, such as ``[2 ✓]`` or ``[2 ✓][3 ✗]``."""
     verdict: QuoteState
     """The worst verdict among the quotes of the mark; `NO_QUOTE` if it has no quotes."""
 
@@ -92,27 +93,23 @@ def make_proof(
     """
     from roamtui.markdown.parser import parse_answer  # noqa: PLC0415
 
-    numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
-    states_of: dict[tuple[str, int], list[QuoteState]] = defaultdict(list)
+    states_of: dict[tuple[str, int], dict[int, QuoteState]] = defaultdict(dict)
     for number, citation in enumerate(citations, start=1):
         for start in citation.marks:
-            numbers_of[citation.section_id, start].append(number)
-        for start in citation.marks[:1]:
-            states_of[citation.section_id, start].append(citation.state)
+            is_own = start == citation.marks[0]
+            states_of[citation.section_id, start][number] = citation.state if is_own else QuoteState.NO_QUOTE
     marks: list[VerdictMark] = []
     for mark in list_answer_marks(answer, citations, known):
         for section_id in mark.section_ids:
-            numbers = numbers_of.get((section_id, mark.start), [])
-            states = states_of.get((section_id, mark.start), [])
-            verdict = max(states, key=[*QuoteState].index, default=QuoteState.NO_QUOTE)
+            states = states_of.get((section_id, mark.start), {})
             marks.append(
                 VerdictMark(
                     start=mark.start,
                     end=mark.end,
                     section_id=section_id,
-                    numbers=tuple(numbers),
-                    label=f"[{','.join(map(str, numbers)) or '→'} {verdict.sign}".rstrip() + "]",
-                    verdict=verdict,
+                    numbers=tuple(states),
+                    label=_make_label(states),
+                    verdict=max(states.values(), key=[*QuoteState].index, default=QuoteState.NO_QUOTE),
                 )
             )
     groups = _list_groups(citations, unsourced)
@@ -126,6 +123,13 @@ def make_proof(
         groups=tuple(citation for _, citation in groups),
         link_marks=of_links,
     )
+
+
+def _make_label(states: Mapping[int, QuoteState]) -> str:
+    """Make the label of a mark. Numbers that follow each other with the same sign share brackets."""
+    runs = groupby(states, lambda number: states[number].sign)
+    signed = [(",".join(map(str, numbers)), sign) for sign, numbers in runs] or [("→", "")]
+    return "".join(f"[{numbers} {sign}".rstrip() + "]" for numbers, sign in signed)
 
 
 def _list_groups(
