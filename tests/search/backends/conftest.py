@@ -37,14 +37,17 @@ class Backend:
 
     def count_written(self, library: Library) -> int:
         """Bring the index up to date, and return how many sections or chunks were written."""
-        written = [0]
+        missing: dict[int, int] = {}
+        """By the total of a job: what it had to write when it began."""
+        totals = [0]
 
         def on_progress(done: int, total: int) -> None:
             assert done <= total
-            written[0] = total
+            missing.setdefault(total, total - done)
+            totals.append(total)
 
         self.prepare(library, on_progress)
-        return written[0]
+        return missing.get(totals[-1], 0)
 
     def prepare(self, library: Library, on_progress: ProgressCallback) -> None:
         if self.options.index is not None:
