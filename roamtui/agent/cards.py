@@ -1,6 +1,6 @@
 """Cards for the passages of an answer without a model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -44,13 +44,18 @@ class PassageCard(Struct, frozen=True):
 def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:
     """List a card for each passage, in the same order."""
     cards: list[PassageCard] = []
-    asked = {*" ".join(list_found_words(question, [question])).split()}
+    asked = _find_single_words(question, [question])
     for passage in passages:
         span = resolve_citation(passage, library)
         header = library.list_headers([span])[0] if span is not None else ""
         whole = [*passage.path[-1:], *map(read_visible_line, (header, passage.quote or ""))]
         key_sentence = passage.key_sentence.shown
         shown = [*passage.path[-1:], key_sentence] if key_sentence else whole
-        has_all = bool(asked) and {*" ".join(list_found_words(question, whole)).split()} == asked
+        has_all = bool(asked) and _find_single_words(question, whole) == asked
         cards.append(PassageCard(passage, list_found_words(question, shown), has_all))
     return cards
+
+
+def _find_single_words(question: str, texts: Sequence[str]) -> set[str]:
+    """Return the words of a question that the texts have, wherever they stand."""
+    return {*" ".join(list_found_words(question, texts)).split()}

@@ -244,8 +244,9 @@ def _find_passages(state: ConversationState, searcher: Searcher) -> _Found:
     found = _Found(question=expanded, query=expanded)
     for question in dict.fromkeys((leave_out_subject(expanded, state.library), expanded)):
         by_itself, *completed = list_readings(question, before)
-        found = _search(question, by_itself, state, searcher)
         is_full = not is_follow_up(question)
+        if is_full or not past:
+            found = _search(question, by_itself, state, searcher)
         if past and (found.passages or not is_full):
             earlier = list_history_texts(past)
             found = _search(question, by_itself, state, searcher, earlier)

@@ -18,7 +18,7 @@ from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
 _BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
-"""Blank lines and spaces before Markdown. An indent that makes its first line code is none of these."""
+"""Blank lines and spaces before Markdown. They do not include an indent that makes the first line code."""
 _NO_ANSWER = "The model returned no answer{}. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
 _EARLY_ENDS: Mapping[FinishReason | None, str] = {

@@ -36,7 +36,7 @@ class CheckedQuote(Struct, frozen=True, kw_only=True):
     status: ClaimStatus = field(name="state")
     now: CurrentText | None = None
     sentence_compared: bool | None = None
-    """Whether the sentence around the quote was compared too, or None if there is none to compare."""
+    """Whether the sentence around the quote was compared too. None if there was no sentence to compare."""
     message: str | None = None
     """Why the quote cannot be checked."""
 

@@ -1,8 +1,8 @@
 """Find the words of a query that are nowhere in the text of a library.
 
 A text can say the same in other words. A model is told only of names, numbers, codes and quoted words,
-because it may take such a fact for the answer "no". A person is told of every word: what it means is for
-them to judge.
+because it may conclude from a missing word that the answer is "no". A person is told of every word, and
+can judge what that means.
 """
 
 import re
@@ -67,13 +67,16 @@ def list_absent_names(query: str, library: Library) -> list[str]:
 
 
 def list_absent_words(question: str, library: Library) -> list[str]:
-    """Return these too, and all content words that no text has, as a form, a synonym or in full words."""
+    """Return what `list_absent_names` returns, and the other content words of a question that no text has.
+
+    A text has a word if it has one of its forms or synonyms, or the words that it abbreviates.
+    """
     absent = _keep_absent(_list_forms(question, TermMatcher.for_question(question).content_terms), library)
     return [word for word in absent if expand_abbreviations(word, library) == word]
 
 
 def _keep_absent(forms_by_word: Mapping[str, Sequence[str]], library: Library) -> list[str]:
-    """Return the words of which no text of a library has a form."""
+    """Return the words, given with their forms, that no text of a library has in any form."""
     texts = [document.text for document in library.documents]
     if not _is_scannable(texts):
         return []
@@ -158,7 +161,7 @@ def find_similar_words(question: str, library: Library) -> dict[str, str]:
 def _list_forms(query: str, terms: Collection[str]) -> dict[str, list[str]]:
     """Return each word of a query that may be called absent: names, numbers, codes, quoted words and `terms`.
 
-    If a text has one of its forms, it is not absent. A synonym is a form of a term.
+    A text that has one of its forms has the word. The synonyms of a term count as its forms.
     """
     query = normalise_unicode(query)
     quoted = extract_quoted_phrases(query, words_min=1)

@@ -108,20 +108,24 @@ class _Sentence(NamedTuple):
     """Offset in the passage, after its table heads."""
 
 
-def list_found_words(question: str, texts: Sequence[str]) -> tuple[str, ...]:
+def list_found_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """List the content words of a question that the texts have, with any ending, as the question spells them.
 
-    Words next to each other are joined if no other word is between them in a text either. Synonyms do not
+    Words that stand together in the question are joined if they stand together in a text too. Synonyms do not
     count. A part of a code or of words with hyphens, such as the T of T-1204, is no word.
     """
     matcher = TermMatcher.for_question(question, finds_synonyms=False)
-    neighbours = {
-        (term, following)
-        for text in texts
-        for (_, end, term), (start, _, following) in pairwise(matcher.list_occurrences(text))
-        if not _LETTER.search(text, end, start)
-    }
-    found = set[str]().union(*map(matcher.find_terms, texts)).intersection(matcher.content_terms)
+    found: set[str] = set()
+    neighbours: set[tuple[str, str]] = set()
+    for text in texts:
+        occurrences = matcher.list_occurrences(text)
+        found.update(term for *_, term in occurrences)
+        neighbours.update(
+            (term, following)
+            for (_, end, term), (start, _, following) in pairwise(occurrences)
+            if not _LETTER.search(text, end, start)
+        )
+    found.intersection_update(matcher.content_terms)
     runs: list[Bounds] = []
     last = ""
     for start, end, term in matcher.list_occurrences(question):

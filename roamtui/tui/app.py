@@ -63,6 +63,7 @@ class _Page(Struct):
     main_screen: MainScreen | None = None
     table_screen: TableScreen | None = None
     table_sources: tuple[str, ...] = ()
+    """What the table is about, or its folder if the program was started with that."""
     origin: str = ""
     """The mode from which a link, a cell or a key led here. That page may be closed already."""
 
@@ -281,9 +282,10 @@ class RoamApp(App[None], inherit_bindings=False):
         self._show_table(replace(session, plan=plan), sources)
 
     def _offer_tables(self) -> dict[tuple[str, ...], StartOffer]:
-        """Offer tables by their sources.
+        """List the tables to offer, by their sources: names that are joined cannot be divided at a URL again.
 
-        The table that led here comes first, then that of this document, that of all open ones, other tables.
+        The table that led here comes first, then a table of this document, one of all open documents, and
+        the other open tables.
         """
         libraries = [screen.conversation.state.library for screen in self.documents.values()]
         current = self.main_screen.conversation.state.library

@@ -133,7 +133,7 @@ def test_a_link_inside_a_page_leads_to_its_heading(heading: str, base_url: str |
 
 _CELLS = st.tuples(st.sampled_from(["one", "two 2", "3", "4", "", "long " * 50]), st.integers(0, 4), st.integers(0, 4))
 _ROWS = st.lists(_CELLS, min_size=1, max_size=4).filter(lambda row: any(text for text, *_ in row))
-"""A row without words of its own is none in a page. Markdown repeats in it what spans it from above."""
+"""In a page, a row without words of its own is not read. Markdown repeats in it the cells that span it from above."""
 
 
 @given(st.lists(_ROWS, min_size=1, max_size=5))

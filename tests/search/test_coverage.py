@@ -82,7 +82,7 @@ def test_of_a_large_library_the_best_hits_are_embedded_and_the_rest_waits(place:
     assert again.vector_coverage == VectorCoverage(4, TOTAL)
     told: list[tuple[int, int]] = []
     again.embed_all(lambda done, count: told.append((done, count)))
-    assert told == [(4, TOTAL), (TOTAL, TOTAL)], "an embedding that goes on begins where it was left"
+    assert told == [(4, TOTAL), (TOTAL, TOTAL)], "a second run counts on from where the first one stopped"
 
 
 @pytest.mark.usefixtures("is_slow")
