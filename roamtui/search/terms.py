@@ -50,6 +50,10 @@ _IDENTIFIER = re.compile(
 _PHRASE = re.compile(r"[\"“„«](?=\S)([^\"“”„«»\n]{3,120}?)(?<=\S)[\"”“»]")
 """Text in double quotation marks."""
 _PHRASE_WORDS_MAX = 12
+MONEY = "¤"
+"""Stands for any amount of money: a number with the sign of a currency."""
+_CURRENCY = "[$¢-¥₠-⃀]"
+_AMOUNT = re.compile(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
 _MISTYPED_LENGTH_MIN = 4
 """Minimum length of a word that is corrected. Shorter ones are too similar to each other."""
 _SIMILARITY_MIN = 0.79
@@ -222,6 +226,8 @@ class TermMatcher:
         for term in self.terms:
             if re.match(_UNSPACED_RUN, term):  # a script without spaces between words
                 self._patterns[term] = re.compile(r"\W?".join(map(re.escape, term)))
+            elif term == MONEY:
+                self._patterns[term] = _AMOUNT
             elif tokenise(term) != [term]:
                 words = r"[\W_]+".join(map(re.escape, term.split(" ")))
                 self._patterns[term] = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
