@@ -134,7 +134,7 @@ async def bench_tree() -> list[str]:
     async with app.run_test(headless=False, size=SIZE):
         bench = KeyBench(app, waiting)
         await bench.rest()
-        await bench.press(["escape", "g"])
+        await bench.press(["tab", "g"])
         library = app.main_screen.conversation.state.library
         _ = library.root.tokens_before
         unfolding = await bench.measure(partial(_unfold_everything, app, bench))

@@ -100,7 +100,7 @@ def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_ma
     terminal.type("C-z")  # undoes typing
     terminal.wait_for(lambda screen: "Ask a question" in screen)
     for _ in range(2):
-        terminal.type("Escape")
+        terminal.type("Tab")
         terminal.wait_for(lambda screen: "space fold" in screen)
         terminal.type("C-z")
         terminal.wait_for(lambda screen: "Stopped" in screen)

@@ -201,7 +201,7 @@ async def test_the_last_question_is_asked_again_from_before_it_and_its_answers_s
 async def test_a_question_is_asked_about_one_section_alone() -> None:
     async with running(make_app(["Ninety.", "All."]), SIZE) as ui:
         await ui.go_to(ui.find_id("Deck oven"))
-        await ui.press("escape", "i")
+        await ui.press("tab", "i")
         assert ui.main.focused is ui.box
         assert _TAG in ui.text
         await ui.press("H")

@@ -48,8 +48,8 @@ def place(ui: RunningApp) -> str:
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_escape_goes_back_to_where_one_was(size: tuple[int, int]) -> None:
     async with running(make_app(["Forty."]), size) as ui:
-        await ui.press("escape")
-        assert place(ui) == "tree", "the conversation is empty"
+        await ui.press("tab")
+        assert place(ui) == "tree"
         assert "▸ Ovens" in ui.text
         await ui.press("escape")
         assert place(ui) == "input"
@@ -59,6 +59,14 @@ async def test_escape_goes_back_to_where_one_was(size: tuple[int, int]) -> None:
         assert place(ui) == "tree", "it was in the outline before"
         await ui.press("shift+tab", "shift+tab", "escape")
         assert place(ui) == "reader", "it was in the reader before the box"
+
+
+async def test_a_question_typed_after_escape_once_too_often_stands_in_the_box() -> None:
+    async with running(make_app(["Forty."]), MIDDLE) as ui:
+        await ui.press("escape", "escape", *"abx")
+        assert place(ui) == "input"
+        assert ui.box.text == "abx"
+        assert not ui.state.open_sections
 
 
 async def test_escape_in_the_box_leads_from_an_answer_to_the_conversation_that_shows_it() -> None:
@@ -131,7 +139,7 @@ async def test_tab_goes_round_all_places() -> None:
 
 async def test_reading_leaves_keys_with_the_outline() -> None:
     async with running(make_app(), MIDDLE) as ui:
-        await ui.press_until(lambda: ui.state.reading_id == ui.find_id("Ovens"), "escape", "j", "enter")
+        await ui.press_until(lambda: ui.state.reading_id == ui.find_id("Ovens"), "tab", "j", "enter")
         assert ui.read_title == "Ovens"
         assert Scope.READER in ui.main.panes.shown
         await ui.press("j")

@@ -43,7 +43,7 @@ _DIALECTS = read_case("dialects.md")
 
 async def _show_dialects(ui: RunningApp) -> None:
     """Show containers, a formula, a diagram and a table in the reader."""
-    await ui.press_until(lambda: ui.read_title, "escape", "enter", "enter")
+    await ui.press_until(lambda: ui.read_title, "tab", "enter", "enter")
 
 
 async def _show_conversations(ui: RunningApp) -> None:
@@ -88,7 +88,7 @@ def press(*keys: str, until: str = "") -> Scene:
 
 _SCENES = {
     "start": (press(), (_WIDE,)),
-    "outline": (press("escape", "tree.unfold_all", "j", "a", "j", "p", "j"), (_USUAL,)),
+    "outline": (press("tab", "tree.unfold_all", "j", "a", "j", "p", "j"), (_USUAL,)),
     "answer": (show_answer, (_USUAL, _NARROW)),
     "source": (_show_source, (_NARROW,)),
     "commands": (press("ctrl+p", *"conv", until="Start a conversation"), (_LARGE, _NARROW)),

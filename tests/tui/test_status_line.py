@@ -50,12 +50,12 @@ async def test_a_message_that_does_not_fit_on_the_status_line_takes_the_lines_th
 
 async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
     async with running(make_app()) as ui:
-        await ui.press_until("roamtui cannot go into the background here.", "escape", "ctrl+z")
+        await ui.press_until("roamtui cannot go into the background here.", "tab", "ctrl+z")
 
 
 async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
     async with running(make_app(), (120, 30)) as ui:
-        await ui.press("escape", "j")
+        await ui.press("tab", "j")
         await ui.click_on("a open")
         await ui.wait_until(lambda: bool(ui.state.open_sections))
         await ui.click_on("f1 keys")
@@ -148,7 +148,7 @@ async def test_that_nothing_is_saved_is_on_the_screen_as_long_as_it_is_true(
 async def test_open_sections_for_which_the_model_has_no_room_are_told_before_a_question() -> None:
     text = "# A\n\nText.\n\n" + "".join(f"## Part {n}\n\n{'Water runs. ' * 300}\n\n" for n in range(3))
     async with running(make_app(text=text, model=ScriptedModel(window_tokens=4_096)), (100, 30)) as ui:
-        await ui.press("escape", "G", "a")
+        await ui.press("tab", "G", "a")
         await ui.press_until("◆ 1 open", "k")
         assert "room for" not in ui.text
         await ui.press("a", "k", "a")

@@ -183,8 +183,9 @@ class PaneSwitcher(Horizontal):
             case Scope.INPUT:
                 before = self._before_box
                 if before is None or (before is Scope.READER and before not in self.shown):
-                    before = Scope.TREE if self._log_view.current is None else Scope.CHAT
-                self.focus_scope(before)
+                    before = Scope.CHAT
+                if before not in self._list_empty():  # else letters typed next would be keys of the outline
+                    self.focus_scope(before)
             case Scope.READER:
                 if reader is not None and (
                     reader.end_selection() or reader.end_hints() or reader.end_search()

@@ -25,7 +25,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
 ) -> None:
     monkeypatch.setattr(document_reader, "_READING_SECONDS", 3600.0)
     async with running(make_app(text=BOOK), (120, 30)) as ui:
-        await ui.press_until(lambda: ui.main.focused is ui.reader, "escape", "j", "enter", "enter")
+        await ui.press_until(lambda: ui.main.focused is ui.reader, "tab", "j", "enter", "enter")
         assert (ui.read_title, ui.cursor_title) == ("Chapter 0", "Chapter 0")
         passed = {ui.read_title}
         for _ in range(8):
@@ -41,7 +41,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
 
 async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
     async with running(make_app(text=BOOK), (120, 30)) as ui:
-        await ui.press("escape", "G", "k", "enter", "enter", "]")
+        await ui.press("tab", "G", "k", "enter", "enter", "]")
         await ui.wait_until(lambda: ui.read_title == ui.cursor_title == "Chapter 5")
         assert "Chapter 5" in "\n".join(ui.rows[2:4])  # the last one stands at the top too
         await ui.press_until("Last section", "]")
