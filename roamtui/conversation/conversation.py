@@ -304,6 +304,16 @@ class Conversation:
             await self._change_library(*restored)
         return sources[-1]
 
+    async def remove_source(self, source: LibrarySource) -> None:
+        """Take out an added source once the current question has ended. The other sources are read again."""
+        open_source = self._open_source
+        assert open_source is not None, "without it no source can have been added"
+        async with self.lock:
+            library = self.state.library
+            kept = tuple(each for each in list_sources_of(library) if each != source)
+            restored = await call_in_thread(restore_sources, library, self.source_loader, kept, open_source)
+            await self._change_library(*restored)
+
     async def _change_library(self, library: Library, loader: Loader | None) -> None:
         while True:  # a section command may change the state meanwhile, or load a page
             state = self.state

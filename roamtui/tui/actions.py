@@ -165,6 +165,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("table", "ctrl+l", "table", "Ask questions about each document, in a table.", "app.open_table"),
         _in_app("open_document", "ctrl+o", "open", "Open another document."),
         _row("add_source", "", "add source", "Add a file, folder or site to this conversation."),
+        _row("remove_source", "", "remove source", "Take out the added source of the selected section."),
         _in_app("next_document", "ctrl+t", "next document", "Go to the next open document or table."),
         _in_app("close_document", "ctrl+w", "close document", "Close the document, or delete a typed word."),
         _row(

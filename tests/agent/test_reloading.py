@@ -59,3 +59,9 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     (sources / "new" / "tariff.md").write_text("# Tariff\n")
     added = await agent.conversation.add_source(str(sources / "new" / "tariff.md"))
     assert added.key == "tariff.md (2)"
+
+    await agent.conversation.remove_source(added)
+    await agent.conversation.remove_source(agent.conversation.state.library.sources[-1])
+    await agent.ask("What does a Zeppelin ride cost?")
+    assert agent.conversation.state.added_sources == ()
+    assert "Zeppelin rides" not in model.requests[-1].messages[-1].text

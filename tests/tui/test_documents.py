@@ -244,6 +244,19 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
         await ui.wait_until("acts › lease.md › Lease act › Term")
         assert "contract.md › Notice" in ui.text
 
+        await ui.go_to(notice)
+        await ui.run("global.remove_source")
+        await ui.wait_until("Only a source that was added can be taken out.")
+        await ui.go_to(ui.find_id("acts"))
+        await ui.run("global.remove_source")
+        await ui.wait_until("Took out acts. Answers about it stay.")
+        assert not ui.state.added_sources
+        assert ui.find_id("Notice") == notice
+        assert "lease.md" not in "\n".join(shown(ui))
+        assert "90 days" in ui.exchanges[-1].answer
+    restored = store.load(ui.state.id)
+    assert not restored.added_sources
+
 
 async def test_a_question_about_costs_names_its_document_if_several_are_open(opener: Opener) -> None:
     request = ApprovalRequest(question="Compare the whole document by meaning?", detail="", yes="Continue")

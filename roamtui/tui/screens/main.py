@@ -413,6 +413,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
             key = self.keys.first_keys["section.ask"]
             self.notify(f"Added {source.title} · {key} on it in the outline asks about it only", markup=False)
 
+    @work(group="sources", exit_on_error=False)
+    async def action_remove_source(self) -> None:
+        """Take the added source of the selected section out of the conversation, after the current question."""
+        section_id, _ = self.panes.selected_place
+        library = self.conversation.state.library
+        source = library.source_of(section_id) if section_id is not None else None
+        if source is None or not source.key or len(library.sources) == 1:
+            self.notify("Only a source that was added can be taken out. Select it in the outline first.")
+            return
+        await self.conversation.remove_source(source)
+        self.notify(f"Took out {source.title}. Answers about it stay.", markup=False)
+
     # Not in `PaneSwitcher`, because Textual does not pass a message beyond the widget that posts it.
     @on(TargetActivated)
     def _show_target(self, event: TargetActivated) -> None:
