@@ -415,7 +415,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="sources", exit_on_error=False)
     async def action_remove_source(self) -> None:
-        """Take the added source of the selected section out of the conversation, after the current question."""
+        """Take out the added source of the selected section, after the current question."""
         section_id, _ = self.panes.selected_place
         library = self.conversation.state.library
         source = library.source_of(section_id) if section_id is not None else None
