@@ -420,7 +420,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         library = self.conversation.state.library
         source = library.source_of(section_id) if section_id is not None else None
         if source is None or not source.key or len(library.sources) == 1:
-            self.notify("Only a source that was added can be taken out. Select it in the outline first.")
+            words = "Only a source that was added can be taken out. Select it in the outline first."
+            self.notify(words, markup=False)
             return
         await self.conversation.remove_source(source)
         self.notify(f"Took out {source.title}. Answers about it stay.", markup=False)
