@@ -33,15 +33,20 @@ class AlsoFoundLine(NamedTuple):
 def list_also_found(
     view: ModelView, section_ids: Iterable[str], matcher: TermMatcher, tokens_max: int
 ) -> list[AlsoFoundLine]:
-    """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated."""
+    """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated.
+
+    Nor are words that an earlier line has.
+    """
     library = view.library
     places: list[AlsoFoundLine] = []
+    listed_words: set[str] = set()
     left = tokens_max - estimate_tokens(ALSO_FOUND_LEAD)
     for section_id in section_ids:
         span = _choose_words(view, section_id, matcher)
-        if span is None:
+        words = "" if span is None else sanitise_line(library.text_at(span))
+        if span is None or words in listed_words:
             continue
-        words = sanitise_line(library.text_at(span))
+        listed_words.add(words)
         line = f"- [{section_id}] {format_short_path(library, section_id)}: … {words} …"
         left -= estimate_tokens(line) + 1
         if left < 0:

@@ -1,7 +1,8 @@
 """Cut the text of hits to excerpts that together stay within a budget.
 
 An excerpt has the passages of a section that answer best. Each hit first gets its share of the budget,
-with a sentence at least. What is left goes to the first hits, until they are whole.
+with a sentence at least. A section of which the share holds half is whole, because a model would open it
+for the rest. What is left goes to the first hits, until they are whole.
 """
 
 import re
@@ -87,7 +88,7 @@ class _Cutter:
             own_max = min(max(share, policy.SENTENCE_EXCERPT_TOKENS), room)
             if own_max < self._tokens_min:
                 return
-            spans = self._excerpt(section_id, own_max, own_max)
+            spans = self._excerpt(section_id, own_max, min(2 * own_max, room))
             if self._choose(section_id, spans):
                 self._left -= count_span_tokens(self._view.library, spans) + policy.HEAD_TOKENS
 

@@ -19,6 +19,14 @@ HITS = [
 ]
 
 
+def test_words_that_several_sections_have_take_one_line() -> None:
+    herons = "Herons eat fish here.\n\n"
+    library = make_library("# Birds\n\n" + "".join(f"## Part {part}\n\n{herons}" for part in _PARTS))
+    hits = [Hit(section_id=id_of(library, f"Part {part}"), score=0.5**part, why="") for part in _PARTS]
+    listed = render_hits(ModelView(library=library, room_tokens=64_000), hits, "herons", tokens_max=60)
+    assert listed.text.partition("Also found")[2].count("Herons eat fish here.") == 1
+
+
 def test_hits_without_an_excerpt_have_a_line_with_words_around_the_match_that_can_be_quoted() -> None:
     listed = render_hits(ModelView(library=LIBRARY, room_tokens=64_000), HITS, "herons fish")
     shown, _, also_found = listed.text.partition("Also found")

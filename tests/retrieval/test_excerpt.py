@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.outline.delivered import SpanSet
 from roamtui.retrieval import policy
-from roamtui.retrieval.excerpt import choose_excerpts, cut_excerpt, is_delivered_text
+from roamtui.retrieval.excerpt import choose_excerpts, cut_excerpt, is_complete, is_delivered_text
 from roamtui.retrieval.question_search import ModelView
 from roamtui.search.base import Hit
 from roamtui.search.sentences import READ_LENGTH_MAX
@@ -90,6 +90,13 @@ def test_a_first_hit_far_ahead_comes_whole_and_others_share_the_rest() -> None:
     first, second, third = _choose(library, 1.0, 0.8, 0.7)
     assert _count(library, first) > 380
     assert _count(library, second) >= _count(library, third) > 100
+
+
+def test_a_hit_is_whole_if_its_share_holds_half_of_it() -> None:
+    library = _make_library(24, 40, 40)
+    whole, *others = _choose(library, 1.0, 1.0, 1.0)
+    assert is_complete(library, id_of(library, "Bird 0"), whole)
+    assert all(0 < _count(library, spans) < 400 for spans in others)
 
 
 def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
