@@ -69,6 +69,7 @@ _FURTHER_PARTS: Mapping[str, Iterable[Scope]] = {
     "global.copy_or_cancel": (Scope.TABLE,),
     "global.help": (Scope.START, Scope.TABLE, Scope.HELP),
     "global.next_document": (Scope.TABLE,),
+    "global.open_document": (Scope.TABLE,),
     "global.quit": Scope,
     "global.suspend": Scope,
     "chat.retry": DOCUMENT_PARTS,

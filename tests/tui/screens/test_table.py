@@ -412,6 +412,8 @@ async def test_a_person_chooses_what_a_new_table_is_about_and_returns_from_a_cel
         await ui.press_until("open table", "ctrl+l")
         await ui.press_until(TableScreen, "enter")
         assert len({*asked}) == 1, "the table that led here comes first"
+        await ui.press_until(MainScreen, "ctrl+o", "enter")
+        await ui.press_until(TableScreen, "ctrl+t", "ctrl+t")
 
 
 async def test_opening_a_table_again_lists_its_documents_and_questions_again(filled: Tables) -> None:
