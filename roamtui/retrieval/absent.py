@@ -15,6 +15,7 @@ from pathlib import PurePath
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language, get_synonyms, stem
 from roamtui.search.terms import (
+    MONEY,
     TermMatcher,
     detect_language,
     extract_query_terms,
@@ -72,7 +73,16 @@ def list_absent_words(question: str, library: Library) -> list[str]:
     A text has a word if it has one of its forms or synonyms, or the words that it abbreviates.
     """
     absent = _keep_absent(_list_forms(question, TermMatcher.for_question(question).content_terms), library)
-    return [word for word in absent if expand_abbreviations(word, library) == word]
+    return [word for word in absent if not _is_written_otherwise(word, library)]
+
+
+def _is_written_otherwise(word: str, library: Library) -> bool:
+    """Return whether a text has what a word abbreviates or, for a word such as "price", an amount."""
+    if expand_abbreviations(word, library) != word:
+        return True
+    amounts = TermMatcher((MONEY,), Language.ENGLISH)
+    is_price = MONEY in get_synonyms(normalise_term(word))
+    return is_price and any(amounts.find_terms(document.text) for document in library.documents)
 
 
 def _keep_absent(forms_by_word: Mapping[str, Sequence[str]], library: Library) -> list[str]:
@@ -182,7 +192,7 @@ def _list_forms(query: str, terms: Collection[str]) -> dict[str, list[str]]:
         if (is_name or term in terms or _CODE.search(word)) and not _VARIED.fullmatch(word):
             synonyms = get_synonyms(term, language) if term in terms else ()
             parts = _PARTS.findall(word.replace(",", ""))
-            forms[word] = [*map(_cut_ending, (word, *synonyms)), *map(_normalise, parts)]
+            forms[word] = [*filter(None, map(_cut_ending, (word, *synonyms))), *map(_normalise, parts)]
     return forms
 
 

@@ -4,7 +4,13 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.retrieval.absent import expand_abbreviations, format_absence_clause, leave_out_subject, list_absent_names
+from roamtui.retrieval.absent import (
+    expand_abbreviations,
+    format_absence_clause,
+    leave_out_subject,
+    list_absent_names,
+    list_absent_words,
+)
 from tests.case_files import read_rows
 from tests.search.libraries import make_folder, make_library
 
@@ -19,6 +25,11 @@ _TEXT = (
 def test_only_names_numbers_codes_and_quoted_words_are_said_to_be_absent(query: str, absent: str) -> None:
     library = Library(source="/d/notes.md", root=parse_document(_TEXT, name="notes.md"))
     assert ", ".join(list_absent_names(query, library)) == absent
+
+
+@pytest.mark.parametrize(("text", "absent"), [("It is red.", ["price"]), ("It is red, for 9 €.", []), ("A fee.", [])])
+def test_a_price_is_absent_unless_its_synonym_or_an_amount_is_there(text: str, absent: list[str]) -> None:
+    assert list_absent_words("What is its price?", make_library(f"# A\n\n{text}\n")) == absent
 
 
 @pytest.mark.parametrize(
